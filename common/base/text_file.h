@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_file: whole files in, with limits and without surprises: regular files only (no
+ * FIFO can block us, no device is read), O_CLOEXEC, a maximum size.
+ */
+#ifndef BASE_TEXT_FILE_H
+#define BASE_TEXT_FILE_H
+
+#include "base/error.h"
+#include <stddef.h>
+
+/* Text with a final NUL (memory_free). Errors name the path and the reason. */
+char *text_file_read(const char *path, size_t maximum_bytes, size_t *ret_bytes,
+                     struct error_info *err);
+
+enum text_file_trust {
+    TEXT_FILE_OK,      /* *ret_text is set */
+    TEXT_FILE_MISSING, /* nothing there */
+    TEXT_FILE_UNSAFE,  /* not owned by root, writable by others, a link, not a regular file */
+    TEXT_FILE_FAILED   /* unreadable, too large, I/O, memory */
+};
+
+/* For admins' files: the file and its folder are owned by root (or by owner_uid, for
+ * tests and for clusters run by another user) and not writable by group or others; the
+ * last path component is no symbolic link. err says which rule failed and the remedy,
+ * also for TEXT_FILE_MISSING. */
+enum text_file_trust text_file_read_trusted(const char *path, unsigned owner_uid,
+                                            size_t maximum_bytes, char **ret_text,
+                                            size_t *ret_bytes, struct error_info *err);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * yaml_document: a YAML text as a tree of nodes that know their line. Parsed with libyaml
+ * (the only file that includes yaml.h). Refused, with the line: aliases and anchors, tags,
+ * more than one document, duplicate keys, keys that are not plain text, depth over
+ * YAML_MAXIMUM_DEPTH, more than YAML_MAXIMUM_NODES nodes, text over YAML_MAXIMUM_BYTES,
+ * NUL bytes and invalid UTF-8.
+ * Everything belongs to the document.
+ */
+#ifndef BASE_YAML_DOCUMENT_H
+#define BASE_YAML_DOCUMENT_H
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include <stddef.h>
+
+#define YAML_MAXIMUM_BYTES ((size_t)64 << 20)
+#define YAML_MAXIMUM_NODES ((size_t)4 << 20)
+#define YAML_MAXIMUM_DEPTH 32u
+
+enum yaml_kind { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING };
+
+struct yaml_document;
+
+struct yaml_node {
+    enum yaml_kind kind;
+    unsigned line; /* 1-based */
+    const char *key;                    /* the key this node is the value of, or NULL */
+    const char *text;                   /* YAML_SCALAR */
+    const struct yaml_node *const *children; /* YAML_SEQUENCE and YAML_MAPPING, file order */
+    size_t child_count;
+    const struct yaml_document *document;
+    const struct yaml_node *parent; /* NULL for the root */
+    size_t position;                /* among the parent's children */
+};
+
+/* source: the name for messages ("job.yaml"). An empty text gives an error. */
+struct yaml_document *yaml_document_parse(const char *text, size_t bytes, const char *source,
+                                          struct error_info *err);
+void yaml_document_free(struct yaml_document *document);
+const struct yaml_node *yaml_document_root(const struct yaml_document *document);
+const char *yaml_document_source(const struct yaml_document *document);
+
+const struct yaml_node *yaml_node_get(const struct yaml_node *mapping, const char *key); /* or NULL */
+
+/* "job.yaml:12: policy.tp_within: <formatted>"; the path is the keys from the root, with
+ * [i] for list positions. Always returns -1. */
+int yaml_node_error(const struct yaml_node *node, struct error_info *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Refuses a root that is not a mapping or whose `schema:` is missing or another one,
+ * naming the expected one. */
+int yaml_document_check_schema(const struct yaml_document *document, const char *schema,
+                               struct error_info *err);
+
+DEFINE_CLEANUP(yaml_document);
+
+#endif
