@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * node_mapping: which node holds which block of consecutive RANKs.
+ *
+ * A block is gpus_per_node consecutive RANKs; block b of B goes to node ret_nodes[b] (index
+ * into the cluster's nodes). Under every rank order the numbering stays; "PP near, DP
+ * outermost" is reached by permuting nodes: nodes are taken in fabric order (subtree by
+ * subtree, natural names inside a leaf; fullest leaves first where groups would else be
+ * cut), and the blocks of one pipeline (all blocks of a DP replica) are laid side by side.
+ */
+#ifndef MAPPING_NODE_MAPPING_H
+#define MAPPING_NODE_MAPPING_H
+
+#include "planner/plan.h"
+#include "topology/cluster_topology.h"
+
+struct node_mapping_request {
+    const struct cluster_topology *cluster;
+    struct degrees degrees;
+    enum rank_order order;
+    unsigned gpus_per_node; /* ranks per block */
+    bool locality_only;     /* no degrees: nodes in fabric order */
+    bool identity;          /* keep the cluster's node order */
+};
+
+/* ret_nodes has room for the cluster's node_count entries. Refused: gpus_per_node larger than
+ * a node, fewer nodes than blocks, a TP group that a block boundary would cut. */
+int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret_nodes,
+                       size_t *ret_blocks, struct error_info *err);
+
+/* Cluster node indices in fabric order. */
+int fabric_order(const struct cluster_topology *cluster, unsigned *ret_nodes,
+                 struct error_info *err);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wire_plan: the plan as srun ships it to every slurmstepd in SLURM_PARPLAN_PLAN: one
+ * versioned line of key=value, below WIRE_PLAN_MAXIMUM_BYTES, never a per-rank table.
+ *
+ *     v=1;id=…;n=64;nodes=8;per_node=8;tasks_per_node=8;tp=8;cp=1;…;order=tp-cp-ep-dp-pp;
+ *     map=<runs or base64>;master=n01;cluster=<digest>
+ *
+ * decode treats the text as hostile: unknown version, unknown or repeated or missing key,
+ * a number out of range, a map that is no bijection of the nodes, degrees whose product is
+ * not n are each refused in one line. decode(encode(x)) == x.
+ */
+#ifndef MAPPING_WIRE_PLAN_H
+#define MAPPING_WIRE_PLAN_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text_buffer.h"
+#include "workload/parallelism.h"
+#include "workload/rank_order.h"
+
+#define WIRE_PLAN_VARIABLE "SLURM_PARPLAN_PLAN"
+#define WIRE_PLAN_MAXIMUM_BYTES 61440u
+#define WIRE_PLAN_MASTER_BYTES 256u
+#define WIRE_PLAN_ID_BYTES 17u /* 16 hexadecimal digits */
+
+struct rank_map;
+
+struct wire_plan {
+    struct degrees degrees;
+    enum rank_order order;
+    bool locality_only;
+    uint64_t world;
+    unsigned node_count;
+    unsigned gpus_per_node;
+    unsigned tasks_per_node;     /* gpus_per_node, or 1 */
+    const unsigned *block_nodes; /* node_count entries: block -> index in the step's node list */
+    const unsigned *node_blocks; /* the inverse */
+    char master[WIRE_PLAN_MASTER_BYTES];
+    uint64_t cluster_digest;
+    char id[WIRE_PLAN_ID_BYTES]; /* of everything above */
+    struct arena *arena;
+};
+
+/* From a map over exactly the step's nodes, in the step's order. master NULL: RANK 0's node. */
+struct wire_plan *wire_plan_create(const struct rank_map *map, unsigned tasks_per_node,
+                                   const char *master, struct error_info *err);
+int wire_plan_encode(const struct wire_plan *wire, struct text_buffer *out, struct error_info *err);
+struct wire_plan *wire_plan_decode(const char *text, struct error_info *err);
+void wire_plan_free(struct wire_plan *wire);
+
+DEFINE_CLEANUP(wire_plan);
+
+#endif

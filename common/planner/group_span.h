@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * group_span: where the ranks of one group of a dimension sit, as far as degrees, order and
+ * the cluster's shape tell before the mapping: how many share a node, an NVLink domain, a
+ * tier. The mapping later confirms or corrects it.
+ * The model behind it: RANK blocks whole on a node, TP (then CP, EP) inside, PP over near
+ * nodes, DP outermost (node permutation), leaves filled in order.
+ */
+#ifndef PLANNER_GROUP_SPAN_H
+#define PLANNER_GROUP_SPAN_H
+
+#include "topology/cluster_topology.h"
+#include "workload/parallelism.h"
+#include "workload/rank_order.h"
+
+enum group_dimension {
+    GROUP_TP,
+    GROUP_CP,
+    GROUP_EP,
+    GROUP_PP,
+    GROUP_DP,
+    GROUP_SHARD,
+    GROUP_EDP,
+    GROUP_DIMENSION_COUNT
+};
+
+struct group_span {
+    unsigned size;            /* ranks of the group */
+    unsigned per_node;        /* ranks of it on one node */
+    unsigned per_domain;      /* ranks of it in one NVLink domain (>= per_node on NVL72) */
+    unsigned nodes;           /* nodes that it touches */
+    int tier;                 /* farthest distance, as cluster_distance */
+    unsigned groups_per_node; /* groups of this dimension that share a node's NICs */
+};
+
+void group_span_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+                   const struct degrees *degrees, enum rank_order order,
+                   enum group_dimension dimension, struct group_span *ret);
+
+#endif

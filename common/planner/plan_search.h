@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan_search: from model, cluster and batch to ranked plans. Pure: no I/O, clock,
+ * randomness or globals; the same input gives the same bytes.
+ *
+ * Given keys (tp=8, sharding=zero1, …) are constraints: the search runs over what is left.
+ * "Nothing fits" and "refused by policy" are results in the list, not errors; errors are
+ * impossible input (degrees whose product is not N, an unknown framework) and memory.
+ */
+#ifndef PLANNER_PLAN_SEARCH_H
+#define PLANNER_PLAN_SEARCH_H
+
+#include "planner/plan.h"
+#include "topology/cluster_topology.h"
+#include "topology/gpu_catalogue.h"
+#include "workload/framework_profile.h"
+#include "workload/job_spec.h"
+#include "workload/model_spec.h"
+
+#define PLAN_DEFAULT_TOP 6u /* the answer and the five next best */
+
+struct plan_request {
+    const struct model_spec *model;
+    const struct cluster_topology *cluster; /* the nodes of the job */
+    const struct gpu_catalogue *gpus;
+    const struct framework_catalogue *frameworks;
+    const struct job_spec *job;
+    const struct policy *policy;
+    const char *policy_where; /* for the verdict's text; NULL: the cluster's name */
+    uint64_t world;           /* GPUs that take part; 0: all of the cluster */
+    unsigned gpus_per_node;   /* GPUs used on each node; 0: all */
+    unsigned top;             /* plans wanted; 0: PLAN_DEFAULT_TOP */
+};
+
+struct plan_list *plan_search(const struct plan_request *request, struct error_info *err);
+
+/* One plan from given degrees without a model: no memory, no time; numbering and policy
+ * only. Degrees are completed for `world` ranks. */
+int plan_from_degrees(const struct job_spec *job, const struct cluster_topology *cluster,
+                      uint64_t world, struct plan *ret, struct error_info *err);
+
+/* What policy_check needs, for that cluster and GPUs per node in use. */
+void policy_place_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+                     const char *where, struct policy_place *ret);
+
+#endif

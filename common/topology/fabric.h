@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fabric: how nodes are connected, as a tree of switches with any number of tiers.
+ * Tier 0 is the nearest (leaf). Immutable; everything belongs to its arena.
+ *
+ * Distance between nodes is a tier number: FABRIC_SAME_NODE, 0 when they share a tier-0
+ * switch, … tier_count - 1 under a common root, and tier_count ("unknown") when no common
+ * switch is known.
+ */
+#ifndef TOPOLOGY_FABRIC_H
+#define TOPOLOGY_FABRIC_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/name_index.h"
+#include "base/node_list.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define FABRIC_MAXIMUM_TIERS 8u
+#define FABRIC_MAXIMUM_SWITCHES 65536u
+#define FABRIC_NONE (~0u)
+
+struct fabric_switch {
+    const char *name;
+    unsigned tier;
+    unsigned parent;                /* switch index, or FABRIC_NONE for a root */
+    double uplink_bytes_per_second; /* to the parent, all links; 0: unknown */
+};
+
+struct fabric_node {
+    const char *name;
+    unsigned leaf;         /* switch index of the nearest switch, or FABRIC_NONE: unknown */
+    unsigned nvlink_block; /* nodes with the same number share an NVLink domain; or FABRIC_NONE */
+    const unsigned *rail_leaves; /* rail_count entries, or NULL: not known per rail */
+};
+
+struct fabric {
+    const char *source; /* "cluster.yaml", "slurmctld" */
+    const char *const *tier_names;
+    unsigned tier_count;
+    unsigned rail_count;
+    const struct fabric_switch *switches;
+    size_t switch_count;
+    const struct fabric_node *nodes;
+    size_t node_count;
+    const char *const *warnings;
+    size_t warning_count;
+    struct name_index *node_names;
+    struct arena *arena;
+};
+
+/* What a reader collects; fabric_create checks it: unknown or cyclic parents, a child with
+ * two parents, a node in two leaves, duplicate names, too many tiers. */
+struct fabric_switch_input {
+    const char *name;
+    const struct node_list *nodes;    /* or NULL */
+    const struct node_list *children; /* switch names, or NULL */
+    double uplink_bytes_per_second;   /* 0: unknown */
+    const char *where;                /* "topology.conf:3", for messages */
+};
+
+/* Tiers are derived from the tree (a switch of switches is one tier above its highest
+ * child); tier_names may be NULL ("leaf", "spine", "core", "tier4"…). nodes that no switch
+ * names are not part of the fabric. */
+struct fabric *fabric_create(const char *source, const struct fabric_switch_input *switches,
+                             size_t switch_count, const char *const *tier_names,
+                             unsigned tier_name_count, struct error_info *err);
+void fabric_free(struct fabric *fabric);
+
+/* Index of a node, or FABRIC_NONE. */
+unsigned fabric_find_node(const struct fabric *fabric, const char *name);
+/* The switch of the node's path at that tier, or FABRIC_NONE. */
+unsigned fabric_switch_at(const struct fabric *fabric, unsigned node, unsigned tier);
+
+/* Slurm's topology.conf (tree: SwitchName= Nodes= Switches= LinkSpeed=; comments; line
+ * continuation) and the text of `scontrol show topology` (the same words on one line with
+ * Level=): one grammar, one reader. Block lines (BlockName=) are refused by name for now. */
+struct fabric *fabric_parse_slurm(const char *text, size_t bytes, const char *source,
+                                  struct error_info *err);
+
+DEFINE_CLEANUP(fabric);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * node_topology: one node as everything after the merge sees it. Immutable; everything
+ * belongs to its arena. Made only by node_topology_merge() (node_evidence.h), also from a
+ * single source.
+ *
+ * GPUs are sorted by PCI bus id and their position is the GPU index used everywhere
+ * (CUDA_DEVICE_ORDER=PCI_BUS_ID). Bandwidths are bytes per second, one direction.
+ */
+#ifndef TOPOLOGY_NODE_TOPOLOGY_H
+#define TOPOLOGY_NODE_TOPOLOGY_H
+
+#include "base/arena.h"
+#include "topology/link.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NODE_MAXIMUM_GPUS 64u
+#define NODE_MAXIMUM_NICS 128u
+#define NUMA_UNKNOWN (-1)
+
+enum nic_role { NIC_RAIL, NIC_STORAGE, NIC_MANAGEMENT, NIC_NVSWITCH, NIC_OTHER, NIC_ROLE_COUNT };
+enum nic_state { NIC_STATE_UNKNOWN, NIC_ACTIVE, NIC_DOWN, NIC_STATE_COUNT };
+
+struct node_gpu {
+    const char *model;      /* catalogue name ("h100-sxm"), or what the source said, or NULL */
+    const char *bus_id;     /* "0000:06:00.0", or NULL (presets) */
+    const char *uuid;       /* or NULL */
+    uint64_t memory_bytes;  /* 0: unknown */
+    int numa;               /* or NUMA_UNKNOWN */
+    unsigned nvlink_domain; /* index into domains */
+    const unsigned *nics;   /* NIC indices, nearest first; usable rails only */
+    unsigned nic_count;
+};
+
+struct node_nic {
+    const char *name;   /* "mlx5_4" */
+    const char *bus_id; /* or NULL */
+    enum nic_role role;
+    enum nic_state state;
+    int rail; /* 0-based, or -1 */
+    int numa;
+    double bytes_per_second; /* 0: unknown */
+    const char *reason;      /* why this role, for --explain; or NULL */
+};
+
+/* One NVLink/XGMI domain inside the node: GPU indices, ascending. A GPU without known
+ * links is a domain of its own. */
+struct node_domain {
+    const unsigned *gpus;
+    unsigned gpu_count;
+};
+
+struct topology_fact {
+    const char *fact; /* "gpus", "nvlink", "gpu 3 memory" */
+    const char *value;
+    const char *source; /* "hwloc xml", "preset dgx-h100", … */
+};
+
+struct node_topology {
+    const char *name; /* preset or file name, for people */
+    const struct node_gpu *gpus;
+    unsigned gpu_count;
+    const struct node_nic *nics;
+    unsigned nic_count;
+    enum nvlink_state nvlink;
+    /* gpu_count * gpu_count, row-major [i * gpu_count + j], symmetric, diagonal 0. */
+    const double *nvlink_bytes_per_second; /* own closure over switches; 0: no link or unknown */
+    const enum link_kind *links;           /* the nearest known kind; diagonal LINK_UNKNOWN */
+    const struct node_domain *domains;
+    unsigned domain_count;
+    /* Capability of one GPU inside its domain for a group of all of it (0: unknown). */
+    double gpu_nvlink_bytes_per_second;
+    double gpu_nic_bytes_per_second; /* sum of active rails / GPUs; 0: unknown */
+    double pcie_bytes_per_second;    /* GPU <-> host, one direction; 0: unknown */
+    unsigned nvlink_domain_nodes;    /* nodes that share one NVLink domain (1; 18 on NVL72) */
+    uint64_t host_memory_bytes;      /* 0: unknown */
+    uint64_t host_nvme_bytes;        /* 0: unknown */
+    unsigned cpu_count;              /* 0: unknown */
+    const struct topology_fact *facts;
+    size_t fact_count;
+    struct arena *arena;
+};
+
+void node_topology_free(struct node_topology *node);
+
+/* The largest NVLink domain inside the node, in GPUs (1 when none is known). */
+unsigned node_topology_largest_domain(const struct node_topology *node);
+/* All GPUs in one domain that is a full mesh or sits behind switches. */
+bool node_topology_is_uniform(const struct node_topology *node);
+
+DEFINE_CLEANUP(node_topology);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nvlink_domain: which k GPUs of a node belong together. A group is better by, in this
+ * order: bandwidth of its weakest pair (clique), of the weakest link on its best ring,
+ * connectedness, PCIe class of its farthest pair; then the smaller indices.
+ * facts: RCCL hives {0,2,3,5}/{1,4,6,7} show that index ranges are not groups.
+ */
+#ifndef TOPOLOGY_NVLINK_DOMAIN_H
+#define TOPOLOGY_NVLINK_DOMAIN_H
+
+#include "base/error.h"
+#include "topology/node_topology.h"
+
+struct gpu_group_quality {
+    double clique_bytes_per_second; /* weakest pair; 0: some pair has no link */
+    double ring_bytes_per_second;   /* weakest link of the best ring over all k; 0: no ring */
+    bool connected;
+    enum link_kind farthest;
+};
+
+/* Exact for k <= 16. gpus: k indices. */
+void gpu_group_rate(const struct node_topology *node, const unsigned *gpus, unsigned k,
+                    struct gpu_group_quality *ret);
+/* < 0: left is better, 0 equal. */
+int gpu_group_compare(const struct gpu_group_quality *left, const struct gpu_group_quality *right);
+
+/* Partition the node's GPUs into floor(n/k) groups of k so that the worst group is best
+ * (then the second worst, …; ties to natural index order). ret_groups holds
+ * floor(n/k) * k indices, group after group, each in ring order where a ring exists and
+ * starting at its smallest index. Left-over GPUs are omitted. Exact up to 16 GPUs. */
+int gpu_groups_partition(const struct node_topology *node, unsigned k, unsigned *ret_groups,
+                         unsigned *ret_group_count, struct error_info *err);
+
+#endif

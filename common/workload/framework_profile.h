@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * framework_profile: what the training framework does with memory, sharding and numbering
+ * (data/frameworks.yaml). The profile decides what ZeRO may be combined with.
+ */
+#ifndef WORKLOAD_FRAMEWORK_PROFILE_H
+#define WORKLOAD_FRAMEWORK_PROFILE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "workload/parallelism.h"
+
+enum profile_verdict { PROFILE_RECOMMENDED, PROFILE_ALLOWED, PROFILE_REFUSED };
+
+struct framework_profile {
+    const char
+        *name; /* "megatron-core", "deepspeed", "torchtitan", "fsdp2", "megatron-deepspeed" */
+    const char *title;
+    double parameter_bytes; /* per parameter: compute copy */
+    double gradient_bytes;
+    double optimizer_bytes;  /* master + moments */
+    double logits_bytes;     /* per logit */
+    uint64_t constant_bytes; /* context, communication library, unexplained */
+    bool shards_optimizer_by_default;
+    bool sequence_parallel;                        /* with TP */
+    enum profile_verdict pipeline[SHARDING_COUNT]; /* that sharding with pp > 1 */
+    const char *pipeline_reason[SHARDING_COUNT];
+    double overlap_dp, overlap_tp, overlap_pp, overlap_cp, overlap_ep; /* hidden share, 0..1 */
+    const char *source;
+};
+
+struct framework_catalogue {
+    const struct framework_profile *profiles;
+    size_t count;
+    struct arena *arena;
+};
+
+struct framework_catalogue *framework_catalogue_parse(const char *text, size_t bytes,
+                                                      const char *source, struct error_info *err);
+struct framework_catalogue *framework_catalogue_builtin(struct error_info *err);
+void framework_catalogue_free(struct framework_catalogue *catalogue);
+/* NULL name: the default profile (megatron-core). Unknown: NULL and an error with the list. */
+const struct framework_profile *
+framework_catalogue_find(const struct framework_catalogue *catalogue, const char *name,
+                         struct error_info *err);
+
+DEFINE_CLEANUP(framework_catalogue);
+
+#endif

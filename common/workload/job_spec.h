@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * job_spec: what the user asks for. One table of keys serves --plan, --parplan, --set,
+ * job.yaml and pod annotations: this module is that table.
+ *
+ * The same key twice with different values is refused, naming both places. A value keeps
+ * where it came from ("--parplan", "job.yaml:7").
+ */
+#ifndef WORKLOAD_JOB_SPEC_H
+#define WORKLOAD_JOB_SPEC_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "workload/parallelism.h"
+#include "workload/rank_order.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define JOB_OPTION_MAXIMUM_BYTES 4096u
+
+enum job_key {
+    JOB_MODEL,
+    JOB_GLOBAL_BATCH, /* sequences */
+    JOB_MAX_GLOBAL_BATCH,
+    JOB_SEQUENCE_LENGTH,
+    JOB_TP,
+    JOB_CP,
+    JOB_EP,
+    JOB_ETP,
+    JOB_PP,
+    JOB_VPP,
+    JOB_DP,
+    JOB_SHARDING,
+    JOB_SHARD,
+    JOB_MICRO_BATCH,
+    JOB_SCHEDULE,
+    JOB_RECOMPUTE,
+    JOB_PRECISION,
+    JOB_OFFLOAD,   /* none, cpu, nvme, auto */
+    JOB_TRAINABLE, /* share in (0, 1] of the parameters that are trained */
+    JOB_ORDER,
+    JOB_FRAMEWORK,
+    JOB_OBJECTIVE, /* golden, cost, auto */
+    JOB_PLACE,     /* env, slurm */
+    JOB_SPARE,     /* nodes */
+    JOB_KEY_COUNT
+};
+
+enum job_type { JOB_TYPE_TEXT, JOB_TYPE_UNSIGNED, JOB_TYPE_REAL, JOB_TYPE_CHOICE };
+
+struct job_key_info {
+    const char *name; /* "global_batch" */
+    enum job_type type;
+    uint64_t minimum, maximum;
+    const char *const *choices; /* NULL-terminated; a value is its index */
+    const char *help;           /* one line, for man pages and messages */
+};
+
+struct job_value {
+    bool given;
+    uint64_t number; /* unsigned, or the choice's index */
+    double real;
+    const char *text;
+    const char *where;
+};
+
+struct job_spec {
+    struct job_value values[JOB_KEY_COUNT];
+    bool automatic; /* "auto" stood in the option: choose what is not given */
+    struct arena *arena;
+};
+
+/* JOB_OFFLOAD's fourth choice, and JOB_OBJECTIVE's and JOB_PLACE's words. */
+#define JOB_OFFLOAD_AUTO ((uint64_t)OFFLOAD_COUNT)
+enum job_objective { OBJECTIVE_GOLDEN, OBJECTIVE_COST, OBJECTIVE_AUTO };
+enum job_place { PLACE_ENV, PLACE_SLURM };
+
+const struct job_key_info *job_key_info(enum job_key key);
+
+struct job_spec *job_spec_create(struct error_info *err);
+void job_spec_free(struct job_spec *spec);
+int job_spec_set(struct job_spec *spec, const char *key, const char *value, const char *where,
+                 struct error_info *err);
+/* "auto", "auto,model=llama3-8b,tp=8", "tp=8,pp=4". Refuses: an empty item, an unknown key
+ * (with the nearest), a value out of range, more than JOB_OPTION_MAXIMUM_BYTES. */
+int job_spec_parse_option(struct job_spec *spec, const char *option, const char *where,
+                          struct error_info *err);
+/* job.yaml (schema parplan.job/1). `parplan: auto` is allowed and means automatic. */
+int job_spec_parse_yaml(struct job_spec *spec, const char *text, size_t bytes, const char *source,
+                        struct error_info *err);
+/* Fill the gaps of spec from lower (lower precedence). */
+int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
+                         struct error_info *err);
+
+uint64_t job_spec_number(const struct job_spec *spec, enum job_key key, uint64_t otherwise);
+bool job_spec_has_degrees(const struct job_spec *spec); /* any of tp … dp given */
+/* The given degrees; 0 where omitted. */
+void job_spec_degrees(const struct job_spec *spec, struct degrees *ret);
+
+DEFINE_CLEANUP(job_spec);
+
+#endif

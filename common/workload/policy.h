@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * policy: what the admins allow. One function gives the verdict, its code and its words;
+ * every caller (parplan check, srun, slurmstepd, slurmctld, the extender) prints those.
+ */
+#ifndef WORKLOAD_POLICY_H
+#define WORKLOAD_POLICY_H
+
+#include "workload/parallelism.h"
+
+enum tp_within { TP_WITHIN_NODE, TP_WITHIN_NVLINK_DOMAIN, TP_WITHIN_OFF, TP_WITHIN_COUNT };
+enum policy_action { POLICY_DENY, POLICY_WARN, POLICY_FIX, POLICY_ACTION_COUNT };
+enum policy_unknown { UNKNOWN_WARN, UNKNOWN_DENY, UNKNOWN_ALLOW, POLICY_UNKNOWN_COUNT };
+enum policy_require { REQUIRE_OFF, REQUIRE_WARN, REQUIRE_DENY, POLICY_REQUIRE_COUNT };
+
+struct policy {
+    enum tp_within tp_within;
+    unsigned max_tp; /* 0: no limit */
+    enum policy_action on_violation;
+    enum policy_require require_plan;
+    enum policy_unknown on_unknown_topology;
+};
+
+extern const struct policy policy_default; /* node, no limit, deny, off, warn */
+
+/* The place the job would run in, as far as it is known. */
+struct policy_place {
+    const char *where;           /* "cluster dgx-h100:2", "partition gpu": for the text */
+    unsigned gpus_per_node;      /* that the job uses there; 0: unknown */
+    unsigned nvlink_domain_gpus; /* smallest domain offered, may span nodes; 0: unknown */
+    bool nvlink_known;
+};
+
+enum policy_code {
+    POLICY_OK,
+    POLICY_TP_EXCEEDS_NODE,    /* "tp-within-node" */
+    POLICY_TP_SPLITS_NODE,     /* tp does not divide the node's ranks: groups would straddle */
+    POLICY_TP_EXCEEDS_DOMAIN,  /* "tp-within-nvlink-domain" */
+    POLICY_TP_EXCEEDS_MAXIMUM, /* "max-tp" */
+    POLICY_TOPOLOGY_UNKNOWN,   /* "unknown-topology" */
+    POLICY_CODE_COUNT
+};
+
+enum policy_result { POLICY_ALLOWED, POLICY_WARNED, POLICY_DENIED };
+
+#define POLICY_TEXT_BYTES 512
+
+struct policy_verdict {
+    enum policy_result result;
+    enum policy_code code;
+    char text[POLICY_TEXT_BYTES]; /* "policy tp-within-node: tp=16 needs 16 GPUs in one node, …" */
+};
+
+const char *policy_code_name(enum policy_code code); /* stable: "tp-within-node" */
+void policy_check(const struct policy *policy, const struct degrees *degrees,
+                  const struct policy_place *place, struct policy_verdict *ret);
+/* The largest TP that the policy allows there (0: unlimited): the planner's own bound. */
+unsigned policy_largest_tp(const struct policy *policy, const struct policy_place *place);
+
+#endif

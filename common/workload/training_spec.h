@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * training_spec: the batch, the sequence, the precision and the optimizer of a run: a
+ * job_spec with its defaults filled in, and each default said aloud.
+ */
+#ifndef WORKLOAD_TRAINING_SPEC_H
+#define WORKLOAD_TRAINING_SPEC_H
+
+#include "workload/job_spec.h"
+
+#define TRAINING_DEFAULT_SEQUENCE_LENGTH 4096u
+/* Default global batch: this many tokens per step (4 Mi tokens, as pre-training runs of
+ * 7B to 70B models use), at least one sequence per rank. */
+#define TRAINING_DEFAULT_BATCH_TOKENS 4194304u
+
+struct training_spec {
+    unsigned sequence_length;
+    unsigned global_batch; /* sequences */
+    unsigned max_global_batch;
+    bool sequence_length_is_default;
+    bool global_batch_is_default;
+    double trainable; /* share of the parameters */
+    bool precision_given;
+    enum precision precision;
+};
+
+int training_spec_from_job(const struct job_spec *job, uint64_t world, struct training_spec *ret,
+                           struct error_info *err);
+
+#endif
