@@ -39,6 +39,12 @@ struct plan_list *plan_search(const struct plan_request *request, struct error_i
 int plan_from_degrees(const struct job_spec *job, const struct cluster_topology *cluster,
                       uint64_t world, struct plan *ret, struct error_info *err);
 
+/* shard and replicate of degrees whose dp is known: the given width, else 1 without sharding,
+ * dp for ZeRO, and for HSDP the widest group inside one node (cluster may be NULL: dp). Refuses
+ * a given width that degrees_set_shard refuses. */
+int plan_shard_width(const struct job_spec *job, const struct cluster_topology *cluster,
+                     enum sharding sharding, struct degrees *degrees, struct error_info *err);
+
 /* What policy_check needs, for that cluster and GPUs per node in use. */
 void policy_place_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
                      const char *where, struct policy_place *ret);

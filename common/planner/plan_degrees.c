@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "planner/plan_search.h"
+
+static unsigned gpus_in_use(const struct cluster_topology *cluster, unsigned gpus_per_node)
+{
+    unsigned whole = cluster_gpus_per_node(cluster);
+    return gpus_per_node > 0 && (gpus_per_node < whole || whole == 0) ? gpus_per_node : whole;
+}
+
+void policy_place_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+                     const char *where, struct policy_place *ret)
+{
+    unsigned whole = cluster_gpus_per_node(cluster);
+    unsigned used = gpus_in_use(cluster, gpus_per_node);
+    bool known = false;
+    unsigned domain = cluster_nvlink_domain_gpus(cluster, &known);
+
+    /* A domain wider than a node loses the GPUs that the job leaves idle on each node. */
+    if (whole > 0 && domain > whole)
+        domain = domain / whole * used;
+    else if (used > 0 && domain > used)
+        domain = used;
+    *ret = (struct policy_place){
+        .where = where ? where : cluster->name,
+        .gpus_per_node = used,
+        .nvlink_domain_gpus = known ? domain : 0,
+        .nvlink_known = known,
+    };
+}
+
+/* The widest shard group that still sits in one node. */
+static unsigned node_shard(const struct cluster_topology *cluster, const struct degrees *degrees)
+{
+    unsigned gpus = cluster ? cluster_gpus_per_node(cluster) : 0;
+    unsigned width = gpus / (degrees->tp * degrees->cp);
+    while (width > 1 && degrees->dp % width != 0)
+        width--;
+    return width > 1 ? width : degrees->dp;
+}
+
+int plan_shard_width(const struct job_spec *job, const struct cluster_topology *cluster,
+                     enum sharding sharding, struct degrees *degrees, struct error_info *err)
+{
+    uint64_t given = job_spec_number(job, JOB_SHARD, 0);
+    unsigned width = given > DEGREE_MAXIMUM ? DEGREE_MAXIMUM : (unsigned)given;
+    if (width == 0 && sharding == SHARDING_HSDP)
+        width = node_shard(cluster, degrees);
+    return degrees_set_shard(degrees, sharding, width, err);
+}
+
+static enum schedule schedule_for(const struct job_spec *job, const struct degrees *degrees)
+{
+    enum schedule schedule = SCHEDULE_NONE;
+    if (degrees->pp > 1)
+        schedule = degrees->vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+    return (enum schedule)job_spec_number(job, JOB_SCHEDULE, schedule);
+}
+
+/* Micro batches follow from the batch where both are given; 0: unknown. */
+static unsigned micro_batches_for(const struct job_spec *job, const struct degrees *degrees)
+{
+    uint64_t batch = job_spec_number(job, JOB_GLOBAL_BATCH, 0);
+    uint64_t rows = job_spec_number(job, JOB_MICRO_BATCH, 0) * degrees->dp;
+    return rows > 0 && batch % rows == 0 ? (unsigned)(batch / rows) : 0;
+}
+
+int plan_from_degrees(const struct job_spec *job, const struct cluster_topology *cluster,
+                      uint64_t world, struct plan *ret, struct error_info *err)
+{
+    struct plan plan = {0};
+    job_spec_degrees(job, &plan.degrees);
+    if (degrees_complete(&plan.degrees, world, err) < 0)
+        return -1;
+    plan.sharding = (enum sharding)job_spec_number(job, JOB_SHARDING, SHARDING_NONE);
+    if (plan_shard_width(job, cluster, plan.sharding, &plan.degrees, err) < 0)
+        return -1;
+    plan.order = (enum rank_order)job_spec_number(job, JOB_ORDER, ORDER_TP_CP_EP_DP_PP);
+    if (rank_order_check(plan.order, &plan.degrees, err) < 0)
+        return -1;
+    uint64_t offload = job_spec_number(job, JOB_OFFLOAD, OFFLOAD_NONE);
+    plan.offload = offload < OFFLOAD_COUNT ? (enum offload)offload : OFFLOAD_NONE;
+    plan.schedule = schedule_for(job, &plan.degrees);
+    plan.recompute = (enum recompute)job_spec_number(job, JOB_RECOMPUTE, RECOMPUTE_NONE);
+    plan.precision = (enum precision)job_spec_number(job, JOB_PRECISION, PRECISION_BF16);
+    plan.micro_batch = (unsigned)job_spec_number(job, JOB_MICRO_BATCH, 0);
+    plan.micro_batches = micro_batches_for(job, &plan.degrees);
+    *ret = plan;
+    return 0;
+}
