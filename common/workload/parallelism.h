@@ -66,10 +66,18 @@ unsigned degrees_edp(const struct degrees *degrees);
 
 /* Complete degrees of which some are 0 (= omitted) for N ranks: dp follows from N if it is
  * omitted, otherwise the first omitted one of tp, pp, cp; the others become 1; etp defaults
- * to tp when ep is 1 and to 1 otherwise; vpp to 1. When all are given their product must be
- * N. Refused with have/need: a product that is not N, ep * etp not dividing tp * cp * dp.
- * "tp=8,pp=4,dp=4 make 128 ranks, but the step has 64; use dp=2, or 16 nodes". */
+ * to tp when ep is 1 and to 1 otherwise; vpp and shard to 1 (degrees_set_shard comes after,
+ * when the sharding is known). When all are given their product must be N. Refused with
+ * have/need and a value that would do: a product that is not N, ep * etp not dividing
+ * tp * cp * dp, shard not dividing dp, vpp > 1 without a pipeline, N = 0. Untouched then.
+ * "tp=8,pp=4,dp=4 make 128 ranks, but there are 64; use dp=2, or 128 GPUs". */
 int degrees_complete(struct degrees *degrees, uint64_t world, struct error_info *err);
+
+/* The width of the shard group under that sharding: shard 0 means the whole of dp (1 without
+ * sharding); replicate = dp / shard. Needs complete degrees. Refused: a width that does not
+ * divide dp, a width over 1 without sharding. */
+int degrees_set_shard(struct degrees *degrees, enum sharding sharding, unsigned shard,
+                      struct error_info *err);
 
 /* "tp=8,pp=4,dp=2" plus those of cp, ep, etp, vpp that are not 1 (etp when not its default). */
 #define DEGREES_TEXT_BYTES 160

@@ -4,8 +4,10 @@
  *
  * ORDER_TP_CP_EP_DP_PP: dense RANK = tp + TP*(cp + CP*(dp + DP*pp)),
  *                       expert RANK = etp + ETP*(ep + EP*(edp + EDP*pp)).
- * ORDER_TP_CP_EP_PP_DP: dense RANK = tp + TP*(cp + CP*(pp + PP*dp)), experts alike; with ep
- *                       or etp other than the dense grid it requires pp = 1 or edp = dp.
+ * ORDER_TP_CP_EP_PP_DP: dense RANK = tp + TP*(cp + CP*(pp + PP*dp)), experts alike
+ *                       (etp + ETP*(ep + EP*(pp + PP*edp))); it requires pp = 1 or edp = dp,
+ *                       also of dense models (Megatron asserts it of all), since the stages
+ *                       of the two grids would differ.
  * Source: Megatron-LM parallel_state.py (RankGenerator; default "tp-cp-ep-dp-pp", and
  * "tp-cp-ep-pp-dp" with --use-tp-pp-dp-mapping).
  */
@@ -26,6 +28,7 @@ int rank_order_parse(const char *text, enum rank_order *ret, struct error_info *
 /* Refuses what the framework's own assertion refuses. */
 int rank_order_check(enum rank_order order, const struct degrees *degrees, struct error_info *err);
 
+/* Of complete degrees (degrees_complete), that rank_order_check accepts; rank < N. */
 void rank_coordinates_of(enum rank_order order, const struct degrees *degrees, uint64_t rank,
                          struct rank_coordinates *ret);
 /* The dense inverse. */
