@@ -13,6 +13,7 @@ BASE_SOURCES := \
 	common/base/error.c \
 	common/base/id_set.c \
 	common/base/json_document.c \
+	common/base/json_value.c \
 	common/base/log_sink.c \
 	common/base/memory.c \
 	common/base/name_index.c \
@@ -24,13 +25,21 @@ BASE_SOURCES := \
 	common/base/yaml_fields.c \
 	common/base/yaml_writer.c
 
-TOPOLOGY_SOURCES :=
+TOPOLOGY_SOURCES := \
+	common/topology/cluster_source.c
 
-WORKLOAD_SOURCES :=
+WORKLOAD_SOURCES := \
+	common/workload/launch_flags.c \
+	common/workload/model_source.c \
+	common/workload/parallelism.c \
+	common/workload/rank_order.c
 
-PLANNER_SOURCES :=
+PLANNER_SOURCES := \
+	common/planner/plan.c \
+	common/planner/plan_degrees.c
 
-MAPPING_SOURCES :=
+MAPPING_SOURCES := \
+	common/mapping/placement.c
 
 REPORT_SOURCES :=
 
@@ -45,10 +54,16 @@ SPANK_SOURCES :=
 DATA_FILES :=
 
 # One test program each: tests/unit/<layer>/<file>_test.c
-UNIT_TESTS :=
+UNIT_TESTS := \
+	tests/unit/workload/parallelism_test.c \
+	tests/unit/workload/rank_order_test.c
 
 # One test program each: tests/property/<name>_test.c
-PROPERTY_TESTS :=
+PROPERTY_TESTS := \
+	tests/property/rank_order_test.c
+
+# One test program each: tests/corpus/<name>_test.c; runs only where ../shared is.
+CORPUS_TESTS :=
 
 # One libFuzzer target each: tests/fuzz/<name>_fuzz.c; seeds in tests/fuzz/corpus/<name>/
 FUZZ_TESTS :=
@@ -86,6 +101,7 @@ CC := gcc
 endif
 CLANG ?= clang-14
 CLANG_FORMAT ?= clang-format-14
+CLANG_TIDY ?= clang-tidy-14
 INSTALL ?= install
 PKG_CONFIG ?= pkg-config
 FUZZ_SECONDS ?= 60
@@ -120,7 +136,7 @@ endif
 
 ifeq ($(VARIANT),release)
 OUR_CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
-OUR_CFLAGS += -O2 -g $(HARDENING)
+OUR_CFLAGS += -O2 $(HARDENING)
 OUR_LDFLAGS += -Wl,-z,relro,-z,now
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE
@@ -153,8 +169,8 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 # built while others are being written; `make lint` refuses it.
 LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(CLI_SOURCES) \
-	$(SPANK_SOURCES) $(DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(FUZZ_TESTS) \
-	$(BENCHES) $(SUPPORT_SOURCES) $(MAN_PAGES)
+	$(SPANK_SOURCES) $(DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
+	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MAN_PAGES)
 MISSING := $(filter-out $(wildcard $(LISTED)),$(LISTED))
 ifneq (,$(strip $(MISSING)))
 $(warning listed but not there: $(MISSING))
@@ -173,6 +189,7 @@ SUPPORT_OBJECTS := $(call objects,$(SUPPORT_SOURCES))
 
 UNIT_PROGRAMS := $(call programs,$(UNIT_TESTS))
 PROPERTY_PROGRAMS := $(call programs,$(PROPERTY_TESTS))
+CORPUS_PROGRAMS := $(call programs,$(CORPUS_TESTS))
 FUZZ_PROGRAMS := $(call programs,$(FUZZ_TESTS))
 BENCH_PROGRAMS := $(call programs,$(BENCHES))
 
@@ -245,13 +262,143 @@ $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(ARCHIVE) $(BUILD)/flags
 	$(Q)$(LINK) $(if $(filter fuzz/%,$*),-fsanitize=fuzzer) -o $@ $< $(ARCHIVE) $(LDFLAGS) \
 		$(TEST_LIBS)
 
-.PHONY: unit-programs property-programs fuzz-programs bench-programs objects
-unit-programs: $(UNIT_PROGRAMS)
-property-programs: $(PROPERTY_PROGRAMS)
+.PHONY: test-programs fuzz-programs bench-programs objects
+test-programs: $(UNIT_PROGRAMS) $(PROPERTY_PROGRAMS) $(CORPUS_PROGRAMS)
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)
 objects: $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUPPORT_OBJECTS) \
-	$(call objects,$(UNIT_TESTS) $(PROPERTY_TESTS) $(FUZZ_TESTS) $(BENCHES))
+	$(call objects,$(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) $(FUZZ_TESTS) $(BENCHES))
+
+# --- checks ------------------------------------------------------------------------
+# Each target installs what is missing, builds in a make of its own (a first make knows
+# no compiler or pkg-config that it has only just installed) and runs tests/run_checks.
+
+SUB_MAKE = @+$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+RELEASE_BUILD := $(BUILD_ROOT)/release
+
+.PHONY: deps
+deps:  ## install the Debian packages for building, testing and linting
+	@tests/deps
+
+# check_suites: the test programs' variant, the products' variant, the suites
+define check_suites
+	@tests/deps build check
+	$(SUB_MAKE) VARIANT=$(2) all
+	$(SUB_MAKE) VARIANT=$(1) test-programs
+	$(SUB_MAKE) VARIANT=$(1) run-checks PRODUCTS_BUILD=$(BUILD_ROOT)/$(2) SUITES='$(3)'
+endef
+
+.PHONY: run-checks
+run-checks:
+	@PARPLAN_BUILD='$(PRODUCTS_BUILD)' UNIT_PROGRAMS='$(UNIT_PROGRAMS)' JOBS='$(JOBS)' \
+	PROPERTY_PROGRAMS='$(PROPERTY_PROGRAMS)' CORPUS_PROGRAMS='$(CORPUS_PROGRAMS)' \
+	tests/run_checks $(SUITES)
+
+.PHONY: check check-fast check-unit check-golden check-property check-torture check-slurm \
+	check-corpus check-asan
+check:  ## build, then run every suite
+	$(call check_suites,debug,release,unit golden property torture slurm corpus)
+check-fast:  ## unit and golden
+	$(call check_suites,debug,release,unit golden)
+check-unit:  ## one program for each file of ours
+	$(call check_suites,debug,release,unit)
+check-golden:  ## tests/suites: commands and what they print
+	$(call check_suites,debug,release,golden)
+check-property:  ## laws over generated input
+	$(call check_suites,debug,release,property)
+check-torture:  ## the unit programs again, with every allocation failing once
+	$(call check_suites,debug,release,torture)
+check-slurm:  ## a private Slurm on this machine, with the plugin
+	$(call check_suites,debug,release,slurm)
+check-corpus:  ## real machines' files from ../shared, where it is
+	$(call check_suites,debug,release,corpus)
+check-asan:  ## unit, golden, property and torture under ASan and UBSan
+	$(call check_suites,asan,asan,unit golden property torture)
+
+.PHONY: fuzz
+fuzz:  ## each fuzz target for FUZZ_SECONDS=60
+	@tests/deps build fuzz
+	$(SUB_MAKE) VARIANT=fuzz CC=$(CLANG) fuzz-programs
+	$(SUB_MAKE) VARIANT=fuzz CC=$(CLANG) run-fuzz
+
+.PHONY: run-fuzz
+run-fuzz:
+	@FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/run $(FUZZ_PROGRAMS)
+
+.PHONY: bench
+bench:  ## the benchmarks, in the release variant
+	@tests/deps build check
+	$(SUB_MAKE) VARIANT=release all bench-programs
+	$(SUB_MAKE) VARIANT=release run-bench
+
+.PHONY: run-bench
+run-bench:
+	@for program in $(BENCH_PROGRAMS); do echo "== $${program##*/}"; $$program || exit 1; done
+
+.PHONY: coverage
+coverage:  ## lines of common/ that unit, golden and property tests reach
+	@tests/deps build check coverage
+	@mkdir -p $(BUILD_ROOT)/coverage/html
+	$(SUB_MAKE) VARIANT=coverage all test-programs
+	@find $(BUILD_ROOT)/coverage -name '*.gcda' -delete
+	@+status=0; $(MAKE) --no-print-directory VARIANT=coverage run-checks \
+		PRODUCTS_BUILD=$(BUILD_ROOT)/coverage SUITES='unit golden property torture' || status=1; \
+	cd $(BUILD_ROOT)/coverage && gcovr --root '$(CURDIR)' --filter '$(CURDIR)/common/' \
+		--object-directory . --gcov-ignore-parse-errors --exclude-unreachable-branches \
+		--txt coverage.txt --html-details html/index.html --json-summary coverage.json -j $(JOBS) && \
+	sed -n 's/^ *"line_percent": \([0-9.]*\).*/\1/p' coverage.json | tail -n 1 | \
+	xargs printf 'lines of common/ reached: %s %%\n' && exit $$status
+
+.PHONY: demo
+demo:  ## parplan on a private Slurm on this machine, explained step by step
+	@tests/deps build demo
+	$(SUB_MAKE) VARIANT=release all
+	@PARPLAN_BUILD='$(abspath $(RELEASE_BUILD))' tests/slurm/demo
+
+.PHONY: lint format tidy
+lint:  ## warnings as errors with gcc and clang, format, analysis, layers, sizes, texts
+	@tests/deps build lint
+	@BUILD_ROOT='$(BUILD_ROOT)' JOBS='$(JOBS)' tests/lint/run
+
+format:  ## clang-format every C file in place
+	@tests/lint/files c | xargs -r $(CLANG_FORMAT) -i
+
+# clang-tidy, again only for files that changed or include one that did.
+tidy: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(call present,$(filter %.c,$(LISTED))))
+$(BUILD)/tidy/%.ok: $(BUILD)/objects/%.o .clang-tidy
+	@mkdir -p $(@D)
+	@$(CLANG_TIDY) --quiet --warnings-as-errors='*' $*.c -- $(OUR_CPPFLAGS) $(CPPFLAGS) \
+		$(filter-out -fno-semantic-interposition,$(OUR_CFLAGS)) 2> $@.log || \
+		{ cat $@.log; exit 1; }
+	@touch $@
+
+# --- install -----------------------------------------------------------------------
+# Nothing of Slurm's own configuration is touched: the plugin is loaded once its line
+# (share/parplan/zz-parplan.conf) stands in plugstack.conf or its folder.
+
+PLUGSTACK := spank_plugin/zz-parplan.conf
+INSTALLED = '$(bindir)/parplan' '$(spankdir)/spank_parplan.so' '$(datadir)/parplan' \
+	$(foreach page,$(MAN_PAGES),'$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))')
+
+.PHONY: install uninstall dist
+install: all  ## DESTDIR, prefix=/usr/local, spankdir=prefix/lib/slurm
+	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(spankdir)' '$(DESTDIR)$(datadir)/parplan/data'
+	$(INSTALL) -m 755 $(BUILD)/parplan '$(DESTDIR)$(bindir)/parplan'
+	$(INSTALL) -m 755 $(BUILD)/spank_parplan.so '$(DESTDIR)$(spankdir)/spank_parplan.so'
+	$(INSTALL) -m 644 $(DATA_FILES) '$(DESTDIR)$(datadir)/parplan/data/'
+	sed 's|spank_parplan\.so|$(spankdir)/spank_parplan.so|' $(PLUGSTACK) \
+		> '$(DESTDIR)$(datadir)/parplan/zz-parplan.conf'
+	for page in $(MAN_PAGES); do \
+		folder='$(DESTDIR)$(mandir)'/man$${page##*.}; \
+		$(INSTALL) -d "$$folder" && $(INSTALL) -m 644 $$page "$$folder/" || exit 1; \
+	done
+
+uninstall:  ## with the same variables as install
+	cd '$(or $(DESTDIR),/)' && rm -rf $(patsubst '/%,'./%,$(INSTALLED))
+
+dist:  ## a source archive of the last commit under build/
+	@mkdir -p $(BUILD_ROOT)
+	git archive --prefix=parplan-$(VERSION)/ -o $(BUILD_ROOT)/parplan-$(VERSION).tar.gz HEAD
 
 # --- the rest ----------------------------------------------------------------------
 
