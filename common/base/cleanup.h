@@ -22,23 +22,14 @@
 #define CLEANUP_DONE(noun) __attribute__((cleanup(cleanup_done_##noun)))
 
 #define DEFINE_CLEANUP(noun)                                                                       \
-    static inline void cleanup_##noun(struct noun **pointer)                                       \
-    {                                                                                              \
-        noun##_free(*pointer);                                                                     \
-    }                                                                                              \
+    static inline void cleanup_##noun(struct noun **pointer) { noun##_free(*pointer); }            \
     struct noun
 
 #define DEFINE_CLEANUP_DONE(noun)                                                                  \
-    static inline void cleanup_done_##noun(struct noun *value)                                     \
-    {                                                                                              \
-        noun##_done(value);                                                                        \
-    }                                                                                              \
+    static inline void cleanup_done_##noun(struct noun *value) { noun##_done(value); }             \
     struct noun
 
-static inline void cleanup_memory_pointer(void *pointer)
-{
-    memory_free(*(void **)pointer);
-}
+static inline void cleanup_memory_pointer(void *pointer) { memory_free(*(void **)pointer); }
 
 static inline void cleanup_fd(const int *fd)
 {

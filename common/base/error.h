@@ -40,6 +40,10 @@ int error_set_memory(struct error_info *err);
 int error_prefix(struct error_info *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Overwrites with '?' what could break a line or a terminal: control characters, bytes that
+ * are no UTF-8, line separators and marks that change the writing direction. */
+void error_clean_text(char *text);
+
 /* The text of an errno value, thread safe, in the C locale ("No such file or directory"). */
 const char *error_errno_text(int errno_value);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_document: JSON read and written through json-c (the only file that includes it).
- * A json_value tree is also what reports build; it is written as JSON or as YAML.
+ * json_document: JSON read through json-c (json_document.c is the only file that includes
+ * it) into a tree of our own, which is also what reports build (json_value.c). Such a tree is
+ * written as JSON or as YAML.
  * Limits on reading: JSON_MAXIMUM_BYTES, JSON_MAXIMUM_DEPTH; invalid UTF-8, trailing text,
  * NaN and duplicate keys are refused with source and byte offset.
  */
@@ -25,11 +26,13 @@ struct json_value; /* owned by whoever created or parsed the root; children by t
 /* Reading. */
 struct json_value *json_value_parse(const char *text, size_t bytes, const char *source,
                                     struct error_info *err);
-void json_value_free(struct json_value *value); /* a root; NULL is fine */
+void json_value_free(struct json_value *value);                 /* a root; NULL is fine */
 enum json_kind json_value_kind(const struct json_value *value); /* NULL counts as JSON_NULL */
 const struct json_value *json_value_get(const struct json_value *object, const char *key);
 size_t json_value_count(const struct json_value *array);
 const struct json_value *json_value_at(const struct json_value *array, size_t index);
+/* count and at also walk an object's members, in the order of the text. */
+const char *json_value_key(const struct json_value *value);  /* of a member, else NULL */
 const char *json_value_text(const struct json_value *value); /* JSON_TEXT, else NULL */
 /* 0, or -1 when the value is not a whole number in the range. */
 int json_value_unsigned(const struct json_value *value, uint64_t maximum, uint64_t *ret);

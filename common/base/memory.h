@@ -23,6 +23,8 @@ void memory_free(void *pointer);                         /* NULL is fine */
 void memory_torture_fail_at(unsigned long nth);
 /* Allocations since the last memory_torture_fail_at. */
 unsigned long memory_torture_count(void);
+/* Blocks that are allocated and not freed yet. */
+unsigned long memory_torture_live(void);
 #endif
 
 #endif

@@ -27,7 +27,10 @@ int parse_bytes(const char *text, uint64_t *ret_bytes, struct error_info *err);
 int parse_boolean(const char *text, bool *ret, struct error_info *err);
 
 /* value rounded to that many significant digits, half away from zero: what reports
- * print and comparisons use, so that output does not depend on the last bits. */
+ * print and comparisons use, so that output does not depend on the last bits. A value
+ * within the rounding error of a product of its decimal half counts as that half (0.15 at
+ * one digit is 0.2). Outside 1e-21 to 1e21, and from 16 digits on, printf's rounding.
+ * Never -0. */
 double round_significant(double value, unsigned digits);
 
 #endif

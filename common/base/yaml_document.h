@@ -24,9 +24,9 @@ struct yaml_document;
 
 struct yaml_node {
     enum yaml_kind kind;
-    unsigned line; /* 1-based */
-    const char *key;                    /* the key this node is the value of, or NULL */
-    const char *text;                   /* YAML_SCALAR */
+    unsigned line;                           /* 1-based */
+    const char *key;                         /* the key this node is the value of, or NULL */
+    const char *text;                        /* YAML_SCALAR */
     const struct yaml_node *const *children; /* YAML_SEQUENCE and YAML_MAPPING, file order */
     size_t child_count;
     const struct yaml_document *document;
@@ -41,7 +41,8 @@ void yaml_document_free(struct yaml_document *document);
 const struct yaml_node *yaml_document_root(const struct yaml_document *document);
 const char *yaml_document_source(const struct yaml_document *document);
 
-const struct yaml_node *yaml_node_get(const struct yaml_node *mapping, const char *key); /* or NULL */
+const struct yaml_node *yaml_node_get(const struct yaml_node *mapping,
+                                      const char *key); /* or NULL */
 
 /* "job.yaml:12: policy.tp_within: <formatted>"; the path is the keys from the root, with
  * [i] for list positions. Always returns -1. */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/text_file.h"
+#include "base/cleanup.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FIRST_READ_BYTES ((size_t)16 << 10)
+
+/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* At most `room` bytes of the file; -1 with errno. */
+static ssize_t read_full(int fd, char *into, size_t room)
+{
+    size_t length = 0;
+    while (length < room) {
+        ssize_t got = read(fd, into + length, room - length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        length += (size_t)got;
+    }
+    return (ssize_t)length;
+}
+
+/* Reads to the end whatever fstat said: files under /proc and /sys have no true size, and a
+ * file can grow. */
+static char *read_all(int fd, const char *path, size_t first_bytes, size_t maximum_bytes,
+                      size_t *ret_bytes, struct error_info *err)
+{
+    size_t capacity = first_bytes < maximum_bytes ? first_bytes : maximum_bytes;
+    size_t length = 0;
+    CLEANUP_MEMORY char *text = memory_allocate(capacity + 2);
+    if (!text)
+        return error_null(error_set_memory(err));
+    for (;;) {
+        /* One byte past the capacity tells "full" from "more to come". */
+        ssize_t got = read_full(fd, text + length, capacity + 1 - length);
+        if (got < 0)
+            return error_null(error_set_system(err, "%s: %s", path, error_errno_text(errno)));
+        length += (size_t)got;
+        if (length <= capacity)
+            break;
+        if (capacity == maximum_bytes)
+            return error_null(error_set(err,
+                                        "%s: the file is larger than the %zu bytes that are "
+                                        "read",
+                                        path, maximum_bytes));
+        size_t larger = capacity > maximum_bytes / 2 ? maximum_bytes : capacity * 2;
+        char *grown = memory_grow_array(text, capacity + 2, larger + 2, 1);
+        if (!grown)
+            return error_null(error_set_memory(err));
+        text = grown;
+        capacity = larger;
+    }
+    text[length] = '\0';
+    *ret_bytes = length;
+    return move_pointer(text);
+}
+
+static char *read_regular(int fd, const char *path, const struct stat *status, size_t maximum_bytes,
+                          size_t *ret_bytes, struct error_info *err)
+{
+    if (maximum_bytes > SIZE_MAX - 2)
+        maximum_bytes = SIZE_MAX - 2;
+    size_t expected = (size_t)status->st_size;
+    return read_all(fd, path, expected < FIRST_READ_BYTES ? FIRST_READ_BYTES : expected,
+                    maximum_bytes, ret_bytes, err);
+}
+
+char *text_file_read(const char *path, size_t maximum_bytes, size_t *ret_bytes,
+                     struct error_info *err)
+{
+    CLEANUP_FD int fd = open(path, OPEN_FLAGS);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0) {
+        int kind = errno;
+        if (kind == ENOENT || kind == ENOTDIR || kind == EACCES || kind == ELOOP)
+            return error_null(error_set(err, "%s: %s", path, error_errno_text(kind)));
+        return error_null(error_set_system(err, "%s: %s", path, error_errno_text(kind)));
+    }
+    if (!S_ISREG(status.st_mode))
+        return error_null(error_set(err, "%s: not a regular file", path));
+    return read_regular(fd, path, &status, maximum_bytes, ret_bytes, err);
+}
+
+/* --- admins' files ---------------------------------------------------------------- */
+
+static enum text_file_trust unsafe(int ignored)
+{
+    (void)ignored;
+    return TEXT_FILE_UNSAFE;
+}
+
+static enum text_file_trust check_owner_and_mode(const char *path, const struct stat *status,
+                                                 unsigned owner_uid, struct error_info *err)
+{
+    if (status->st_uid != 0 && status->st_uid != owner_uid)
+        return unsafe(error_set(err, "%s is owned by user %u; run chown %u '%s'", path,
+                                (unsigned)status->st_uid, owner_uid, path));
+    if (status->st_mode & (S_IWGRP | S_IWOTH))
+        return unsafe(error_set(err, "%s is writable by %s (mode %04o); run chmod go-w '%s'", path,
+                                status->st_mode & S_IWOTH ? "others" : "its group",
+                                (unsigned)status->st_mode & 07777u, path));
+    return TEXT_FILE_OK;
+}
+
+static enum text_file_trust error_open(const char *path, int errno_value, struct error_info *err)
+{
+    switch (errno_value) {
+    case ENOENT:
+        error_set(err, "%s does not exist", path);
+        return TEXT_FILE_MISSING;
+    case ELOOP:
+        return unsafe(error_set(err, "%s is a symbolic link; put the file itself there", path));
+    case ENXIO: /* a socket, or a device that nobody serves */
+        return unsafe(error_set(err, "%s is not a regular file", path));
+    default:
+        error_set_system(err, "%s: %s", path, error_errno_text(errno_value));
+        return TEXT_FILE_FAILED;
+    }
+}
+
+static enum text_file_trust open_folder(const char *folder, unsigned owner_uid, int *ret_fd,
+                                        struct error_info *err)
+{
+    CLEANUP_FD int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return error_open(folder, errno, err);
+    enum text_file_trust trust = check_owner_and_mode(folder, &status, owner_uid, err);
+    if (trust == TEXT_FILE_OK) {
+        *ret_fd = fd;
+        fd = -1;
+    }
+    return trust;
+}
+
+/* "/etc/parplan/parplan.yaml" -> "/etc/parplan"; "x" -> "."; "/x" -> "/". */
+static int folder_of(const char *path, char folder[PATH_MAX], const char **ret_name)
+{
+    const char *slash = strrchr(path, '/');
+    *ret_name = slash ? slash + 1 : path;
+    size_t bytes = slash ? (size_t)(slash - path) : 1;
+    if (bytes == 0)
+        bytes = 1; /* the root itself */
+    if (bytes >= PATH_MAX || **ret_name == '\0')
+        return -1;
+    memcpy(folder, slash ? path : ".", bytes);
+    folder[bytes] = '\0';
+    return 0;
+}
+
+enum text_file_trust text_file_read_trusted(const char *path, unsigned owner_uid,
+                                            size_t maximum_bytes, char **ret_text,
+                                            size_t *ret_bytes, struct error_info *err)
+{
+    char folder[PATH_MAX];
+    const char *name;
+    if (folder_of(path, folder, &name) < 0) {
+        error_set(err, "'%s' is not the path of a file", path);
+        return TEXT_FILE_FAILED;
+    }
+    /* The file is opened through its folder's descriptor: nobody can swap the folder
+     * between the two checks. */
+    CLEANUP_FD int folder_fd = -1;
+    enum text_file_trust trust = open_folder(folder, owner_uid, &folder_fd, err);
+    if (trust != TEXT_FILE_OK)
+        return trust;
+    CLEANUP_FD int fd = openat(folder_fd, name, OPEN_FLAGS | O_NOFOLLOW);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return error_open(path, errno, err);
+    if (!S_ISREG(status.st_mode))
+        return unsafe(error_set(err, "%s is not a regular file", path));
+    trust = check_owner_and_mode(path, &status, owner_uid, err);
+    if (trust != TEXT_FILE_OK)
+        return trust;
+    char *text = read_regular(fd, path, &status, maximum_bytes, ret_bytes, err);
+    if (!text)
+        return TEXT_FILE_FAILED;
+    *ret_text = text;
+    return TEXT_FILE_OK;
+}
