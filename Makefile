@@ -48,7 +48,18 @@ CLI_SOURCES :=
 # Left edge: readers that need hwloc, a child process or a device. Not in the plugin.
 READER_SOURCES :=
 
-SPANK_SOURCES :=
+SPANK_SOURCES := \
+	spank_plugin/gres_text.c \
+	spank_plugin/master_address.c \
+	spank_plugin/plugin_log.c \
+	spank_plugin/plugin_options.c \
+	spank_plugin/spank_parplan.c \
+	spank_plugin/srun_context.c \
+	spank_plugin/step_cluster.c \
+	spank_plugin/step_facts.c \
+	spank_plugin/step_plan.c \
+	spank_plugin/step_report.c \
+	spank_plugin/task_context.c
 
 # common/<layer>/data/*.yaml, compiled in and found by their last path component.
 DATA_FILES :=
@@ -346,7 +357,7 @@ coverage:  ## lines of common/ that unit, golden and property tests reach
 	cd $(BUILD_ROOT)/coverage && gcovr --root '$(CURDIR)' --filter '$(CURDIR)/common/' \
 		--object-directory . --gcov-ignore-parse-errors --exclude-unreachable-branches \
 		--txt coverage.txt --html-details html/index.html --json-summary coverage.json -j $(JOBS) && \
-	sed -n 's/^ *"line_percent": \([0-9.]*\).*/\1/p' coverage.json | tail -n 1 | \
+	sed -n 's/.*"line_percent": \([0-9.]*\),.*/\1/p' coverage.json | \
 	xargs printf 'lines of common/ reached: %s %%\n' && exit $$status
 
 .PHONY: demo
@@ -399,6 +410,10 @@ uninstall:  ## with the same variables as install
 dist:  ## a source archive of the last commit under build/
 	@mkdir -p $(BUILD_ROOT)
 	git archive --prefix=parplan-$(VERSION)/ -o $(BUILD_ROOT)/parplan-$(VERSION).tar.gz HEAD
+
+.PHONY: list
+list:
+	@printf '%s\n' $(LISTED)
 
 # --- the rest ----------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ struct node_mapping_request {
     struct degrees degrees;
     enum rank_order order;
     unsigned gpus_per_node; /* ranks per block */
+    uint64_t world;         /* ranks when locality_only; with degrees 0 or their product */
     bool locality_only;     /* no degrees: nodes in fabric order */
     bool identity;          /* keep the cluster's node order */
 };

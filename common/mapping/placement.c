@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "mapping/placement.h"
+
+static unsigned ranks_per_node(const struct plan_request *request)
+{
+    return request->gpus_per_node ? request->gpus_per_node
+                                  : cluster_gpus_per_node(request->cluster);
+}
+
+static uint64_t world_of(const struct plan_request *request)
+{
+    return request->world ? request->world
+                          : (uint64_t)ranks_per_node(request) * request->cluster->node_count;
+}
+
+static int plan_with_model(const struct plan_request *request, struct placement *placement,
+                           struct error_info *err)
+{
+    placement->list = plan_search(request, err);
+    if (!placement->list)
+        return -1;
+    placement->verdict = placement->list->policy;
+    if (placement->list->policy.result == POLICY_DENIED)
+        placement->outcome = PLACEMENT_DENIED;
+    else if (placement->list->plan_count == 0)
+        placement->outcome = PLACEMENT_NO_FIT;
+    else
+        placement->plan = placement->list->plans[0];
+    return 0;
+}
+
+static int plan_without_model(const struct plan_request *request, struct placement *placement,
+                              struct error_info *err)
+{
+    if (plan_from_degrees(request->job, request->cluster, world_of(request), &placement->plan,
+                          err) < 0)
+        return -1;
+    struct policy_place place;
+    policy_place_of(request->cluster, ranks_per_node(request), request->policy_where, &place);
+    policy_check(request->policy, &placement->plan.degrees, &place, &placement->verdict);
+    if (placement->verdict.result == POLICY_DENIED)
+        placement->outcome = PLACEMENT_DENIED;
+    return 0;
+}
+
+static int choose_plan(const struct plan_request *request, struct placement *placement,
+                       struct error_info *err)
+{
+    if (request->model)
+        return plan_with_model(request, placement, err);
+    if (job_spec_has_degrees(request->job))
+        return plan_without_model(request, placement, err);
+    placement->plan.degrees = DEGREES_ONE;
+    return 0;
+}
+
+static int map_plan(const struct plan_request *request, bool identity, struct placement *placement,
+                    struct error_info *err)
+{
+    bool locality_only = !request->model && !job_spec_has_degrees(request->job);
+    struct node_mapping_request mapping = {
+        .cluster = request->cluster,
+        .degrees = placement->plan.degrees,
+        .order = placement->plan.order,
+        .gpus_per_node = ranks_per_node(request),
+        .world = world_of(request),
+        .locality_only = locality_only,
+        .identity = identity,
+    };
+    placement->map = rank_map_create(&mapping, err);
+    return placement->map ? 0 : -1;
+}
+
+int placement_create(const struct plan_request *request, bool identity, struct placement *ret,
+                     struct error_info *err)
+{
+    struct placement placement = {.outcome = PLACEMENT_DONE,
+                                  .verdict = {.result = POLICY_ALLOWED, .code = POLICY_OK}};
+    if (choose_plan(request, &placement, err) < 0 ||
+        (placement.outcome == PLACEMENT_DONE && map_plan(request, identity, &placement, err) < 0)) {
+        placement_done(&placement);
+        return -1;
+    }
+    *ret = placement;
+    return 0;
+}
+
+void placement_done(struct placement *placement)
+{
+    rank_map_free(placement->map);
+    plan_list_free(placement->list);
+    *placement = (struct placement){.outcome = placement->outcome};
+}
+
+int placement_refusal(const struct placement *placement, struct error_info *err)
+{
+    if (placement->outcome == PLACEMENT_DENIED)
+        return error_set(err, "%s", placement->verdict.text);
+    const struct plan_list *list = placement->list;
+    const char *remedy = list->remedy_count ? list->remedies[0].text : "use more or larger GPUs";
+    if (!list->nearest)
+        return error_set(err, "nothing fits: no split satisfies the constraints; %s", remedy);
+    const double gib = 1024.0 * 1024.0 * 1024.0;
+    char degrees[DEGREES_TEXT_BYTES];
+    degrees_text(&list->nearest->degrees, degrees);
+    return error_set(err, "nothing fits: the nearest, %s, needs %.1f GiB per GPU and has %.1f; %s",
+                     degrees, (double)list->nearest->memory.total_bytes / gib,
+                     (double)list->nearest->memory.capacity_bytes / gib, remedy);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/parse_number.h"
+#include "spank_plugin/step_facts.h"
+#include <string.h>
+
+#define GPUS_MAXIMUM 1024u
+
+/* "gres:gpu:h100:8", "gres/gpu:8" and "gpu:8" begin alike after this. */
+static const char *skip_prefix(const char *item)
+{
+    if (!strncmp(item, "gres:", 5) || !strncmp(item, "gres/", 5))
+        item += 5;
+    return item;
+}
+
+static bool parse_item(const char *item, size_t length, unsigned *ret_count, char *ret_type)
+{
+    char text[128];
+    if (length >= sizeof(text))
+        return false;
+    memcpy(text, item, length);
+    text[length] = '\0';
+    text[strcspn(text, "(")] = '\0';
+    char *last = strrchr(text, ':');
+    uint64_t count = 1;
+    if (last && parse_unsigned(last + 1, 0, GPUS_MAXIMUM, &count, NULL) == 0)
+        *last = '\0';
+    const char *type = strchr(text, ':');
+    snprintf(ret_type, GPU_TYPE_BYTES, "%s", type && strcmp(type, ":(null)") ? type + 1 : "");
+    *ret_count = (unsigned)count;
+    return true;
+}
+
+/* Length up to the next comma that is not inside brackets: "gpu:8(IDX:0,2)". */
+static size_t item_length(const char *text)
+{
+    size_t length = 0;
+    unsigned depth = 0;
+    for (; text[length] && (depth > 0 || text[length] != ','); length++) {
+        if (text[length] == '(')
+            depth++;
+        else if (text[length] == ')' && depth > 0)
+            depth--;
+    }
+    return length;
+}
+
+bool gres_text_parse(const char *text, unsigned *ret_count, char ret_type[static GPU_TYPE_BYTES])
+{
+    while (text && *text) {
+        size_t length = item_length(text);
+        const char *item = skip_prefix(text);
+        size_t skipped = (size_t)(item - text);
+        bool is_gpu = length >= skipped + 3 && !strncmp(item, "gpu", 3) &&
+                      (item[3] == ':' || item[3] == ',' || item[3] == '(' || item[3] == '\0');
+        if (is_gpu)
+            return parse_item(item, length - skipped, ret_count, ret_type);
+        text += length;
+        if (*text == ',')
+            text++;
+    }
+    return false;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "spank_plugin/plugin_options.h"
+#include "base/cleanup.h"
+#include "base/parse_number.h"
+#include "workload/job_spec.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How Slurm hands a batch script's option to the srun inside it. */
+#define INHERITED_VARIABLE "SLURM_SPANK__SLURM_SPANK_OPTION_parplan_parplan"
+
+static struct plugin_options options;
+static unsigned parplan_calls;
+
+static int take_parplan(int value, const char *argument, int remote)
+{
+    (void)value;
+    (void)remote;
+    const char *text = argument ? argument : "auto";
+    options.given = true;
+    options.oversized = strlen(text) > JOB_OPTION_MAXIMUM_BYTES;
+    snprintf(options.parplan, sizeof(options.parplan), "%s", text);
+    parplan_calls++;
+    /* Slurm calls once for the inherited value and once more for the command's own. */
+    options.inherited = getenv(INHERITED_VARIABLE) && parplan_calls == 1;
+    return 0;
+}
+
+static int take_report(int value, const char *argument, int remote)
+{
+    (void)value;
+    (void)remote;
+    options.report_given = true;
+    snprintf(options.report, sizeof(options.report), "%s", argument ? argument : "");
+    return 0;
+}
+
+/* has_arg 2: the argument is optional. */
+static struct spank_option option_table[] = {
+    {(char *)"parplan", (char *)"auto|off|FILE|key=value,...",
+     (char *)"[parplan] plan ranks from model and topology: auto, a job file, or keys as "
+             "model=llama3-8b,tp=8",
+     2, 0, take_parplan},
+    {(char *)"parplan-report", (char *)"FILE",
+     (char *)"[parplan] write the plan and its reasons to FILE (default: standard error)", 2, 0,
+     take_report},
+};
+
+static void read_argument(const char *argument)
+{
+    static const char config[] = "config=", owner[] = "owner=";
+    uint64_t uid;
+    if (!strncmp(argument, config, sizeof(config) - 1)) {
+        options.config_path = argument + sizeof(config) - 1;
+    } else if (!strncmp(argument, owner, sizeof(owner) - 1)) {
+        if (parse_unsigned(argument + sizeof(owner) - 1, 0, UINT32_MAX, &uid,
+                           &options.argument_error) < 0)
+            error_prefix(&options.argument_error, "plugstack.conf: owner");
+        else
+            options.config_owner = (unsigned)uid;
+    } else {
+        error_set(&options.argument_error,
+                  "plugstack.conf: unknown argument \"%s\" of spank_parplan.so; known are "
+                  "config=PATH and owner=UID",
+                  argument);
+    }
+}
+
+void plugin_options_register(spank_t spank, int argument_count, char **arguments)
+{
+    for (int i = 0; i < argument_count; i++)
+        read_argument(arguments[i]);
+    for (size_t i = 0; i < COUNT_OF(option_table); i++)
+        spank_option_register(spank, &option_table[i]);
+}
+
+const struct plugin_options *plugin_options(void) { return &options; }

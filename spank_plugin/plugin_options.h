@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin_options: the options that the plugin adds to srun, sbatch and salloc, and the
+ * arguments of its line in plugstack.conf:
+ *
+ *     required spank_parplan.so [config=/etc/parplan/parplan.yaml] [owner=0]
+ *
+ * config names the admins' file; owner is the uid that must own it (0; another one only for
+ * clusters that do not run as root).
+ * One set per process, written while Slurm parses options, read afterwards.
+ */
+#ifndef SPANK_PLUGIN_PLUGIN_OPTIONS_H
+#define SPANK_PLUGIN_PLUGIN_OPTIONS_H
+
+#include "base/error.h"
+#include <slurm/spank.h>
+#include <stdbool.h>
+
+#define PLUGIN_OPTION_BYTES 4200u /* JOB_OPTION_MAXIMUM_BYTES and room to say "too long" */
+
+struct plugin_options {
+    bool given;     /* --parplan stands somewhere */
+    bool inherited; /* by sbatch or salloc, not by this command itself */
+    bool oversized; /* longer than JOB_OPTION_MAXIMUM_BYTES */
+    char parplan[PLUGIN_OPTION_BYTES];
+    bool report_given;
+    char report[PLUGIN_OPTION_BYTES]; /* "" = standard error */
+
+    const char *config_path; /* NULL: the default path */
+    unsigned config_owner;
+    struct error_info argument_error; /* kind ERROR_NONE when the arguments are fine */
+};
+
+void plugin_options_register(spank_t spank, int argument_count, char **arguments);
+const struct plugin_options *plugin_options(void);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "spank_plugin/step_cluster.h"
+#include "topology/cluster_source.h"
+#include "topology/node_evidence.h"
+#include <string.h>
+
+/* Ranks need a place even where nothing is known of the GPUs. */
+static struct node_topology *unknown_node(unsigned gpu_count, const struct gpu_catalogue *gpus,
+                                          struct error_info *err)
+{
+    struct evidence_gpu unknown[NODE_MAXIMUM_GPUS];
+    for (unsigned i = 0; i < NODE_MAXIMUM_GPUS; i++)
+        unknown[i] = (struct evidence_gpu){.numa = NUMA_UNKNOWN};
+    const struct node_evidence evidence = {
+        .source = EVIDENCE_SLURM_GRES,
+        .source_text = "slurm gres count",
+        .gpus = unknown,
+        .gpu_count = gpu_count,
+        .nvlink = NVLINK_UNKNOWN,
+    };
+    const struct node_evidence *const sources[] = {&evidence};
+    return node_topology_merge("unknown", sources, COUNT_OF(sources), gpus, err);
+}
+
+static const struct node_preset *find_kind(const struct step_facts *facts, const char *cluster,
+                                           const struct preset_catalogue *presets,
+                                           const struct gpu_catalogue *gpus)
+{
+    char name[NODE_LIST_NAME_BYTES];
+    if (cluster && strcmp(cluster, "slurm") != 0) {
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(cluster, ":"), cluster);
+        return preset_catalogue_find(presets, name);
+    }
+    if (!facts->gpu_type[0])
+        return NULL;
+    return preset_catalogue_match(presets, gpus, facts->gpu_type, facts->node_gpus);
+}
+
+static struct node_topology *node_of_step(const struct step_facts *facts, const char *cluster,
+                                          const struct preset_catalogue *presets,
+                                          const struct gpu_catalogue *gpus, struct error_info *err)
+{
+    const struct node_preset *preset = find_kind(facts, cluster, presets, gpus);
+    if (preset)
+        return node_topology_from_preset(preset, gpus, err);
+    if (cluster && strcmp(cluster, "slurm") != 0)
+        return error_null(error_set(err,
+                                    "cluster: \"%s\" in parplan.yaml is no known preset; see "
+                                    "parplan topology --help for the list",
+                                    cluster));
+    unsigned ranks = facts->tasks_per_node > 1 ? facts->tasks_per_node : facts->gpus_per_node;
+    unsigned count = facts->node_gpus > ranks ? facts->node_gpus : ranks;
+    if (count > NODE_MAXIMUM_GPUS)
+        return error_null(error_set(err, "%u tasks on one node; parplan places at most %u", count,
+                                    NODE_MAXIMUM_GPUS));
+    return unknown_node(count ? count : 1, gpus, err);
+}
+
+static struct cluster_topology *from_slurm(const struct step_facts *facts, const char *cluster,
+                                           const struct preset_catalogue *presets,
+                                           const struct gpu_catalogue *gpus, struct error_info *err)
+{
+    CLEANUP(fabric) struct fabric *fabric = NULL;
+    if (facts->topology_text) {
+        fabric = fabric_parse_slurm(facts->topology_text, strlen(facts->topology_text), "slurmctld",
+                                    err);
+        if (!fabric)
+            return NULL;
+    }
+    struct node_topology *node = node_of_step(facts, cluster, presets, gpus, err);
+    if (!node)
+        return NULL;
+    CLEANUP_MEMORY unsigned *kinds =
+        memory_allocate_array(node_list_count(facts->nodes), sizeof(*kinds));
+    if (!kinds) {
+        node_topology_free(node);
+        return error_null(error_set_memory(err));
+    }
+    const char *kind_name = node->name;
+    return cluster_topology_create("slurm", &node, &kind_name, 1, facts->nodes, kinds,
+                                   move_pointer(fabric), err);
+}
+
+static bool is_path(const char *cluster) { return cluster && strchr(cluster, '/'); }
+
+struct cluster_topology *step_cluster_create(const struct step_facts *facts, const char *cluster,
+                                             const struct preset_catalogue *presets,
+                                             const struct gpu_catalogue *gpus,
+                                             struct error_info *err)
+{
+    if (!is_path(cluster))
+        return from_slurm(facts, cluster, presets, gpus, err);
+    CLEANUP(cluster_topology)
+    struct cluster_topology *whole = cluster_source_open(cluster, presets, gpus, err);
+    return whole ? cluster_topology_select(whole, facts->nodes, err) : NULL;
+}
+
+bool step_cluster_knows_gpus(const struct cluster_topology *cluster,
+                             const struct gpu_catalogue *gpus)
+{
+    for (size_t i = 0; i < cluster->kind_count; i++) {
+        const struct node_topology *kind = cluster->kinds[i];
+        if (kind->gpu_count == 0 || !kind->gpus[0].model ||
+            !gpu_catalogue_find(gpus, kind->gpus[0].model, kind->gpus[0].memory_bytes))
+            return false;
+    }
+    return true;
+}

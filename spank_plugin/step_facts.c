@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "spank_plugin/step_facts.h"
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOPOLOGY_TEXT_MAXIMUM ((size_t)16 << 20)
+
+void step_facts_done(struct step_facts *facts)
+{
+    node_list_free(facts->nodes);
+    memory_free(facts->topology_text);
+    *facts = (struct step_facts){0};
+}
+
+static void note_uneven(struct step_facts *facts, unsigned first, unsigned other, size_t node)
+{
+    snprintf(facts->uneven, sizeof(facts->uneven), "%s has %u task%s, %s has %u",
+             node_list_name(facts->nodes, 0), first, first == 1 ? "" : "s",
+             node_list_name(facts->nodes, node), other);
+}
+
+static int read_layout(struct step_facts *facts, struct error_info *err)
+{
+    slurm_step_id_t id = {.job_id = facts->job, .step_id = facts->step, .step_het_comp = NO_VAL};
+    slurm_step_layout_t *layout = slurm_job_step_layout_get(&id);
+    if (!layout)
+        return error_set_system(err, "the controller gives no layout of step %u.%u: %s; try again",
+                                facts->job, facts->step, slurm_strerror(slurm_get_errno()));
+    facts->nodes = node_list_decode(layout->node_list ? layout->node_list : "", err);
+    bool complete =
+        facts->nodes && node_list_count(facts->nodes) == layout->node_cnt && layout->node_cnt > 0;
+    if (complete) {
+        facts->tasks_per_node = layout->tasks[0];
+        for (uint32_t i = 1; i < layout->node_cnt && facts->tasks_per_node; i++)
+            if (layout->tasks[i] != layout->tasks[0]) {
+                note_uneven(facts, layout->tasks[0], layout->tasks[i], i);
+                facts->tasks_per_node = 0;
+            }
+    }
+    slurm_job_step_layout_free(layout);
+    if (facts->nodes && !complete)
+        return error_set_system(err, "the controller's layout of step %u.%u is not whole",
+                                facts->job, facts->step);
+    return complete ? 0 : -1;
+}
+
+static void read_node_gpus(struct step_facts *facts)
+{
+    node_info_msg_t *answer = NULL;
+    char *name = memory_copy_text(node_list_name(facts->nodes, 0));
+    if (name && slurm_load_node_single(&answer, name, SHOW_DETAIL) == SLURM_SUCCESS) {
+        if (answer->record_count == 1)
+            gres_text_parse(answer->node_array[0].gres, &facts->node_gpus, facts->gpu_type);
+        slurm_free_node_info_msg(answer);
+    }
+    memory_free(name);
+}
+
+/* What the step asked for; a step that asked for nothing has what its job has. */
+static unsigned requested_gpus(const job_step_info_t *step, unsigned nodes, unsigned tasks_per_node)
+{
+    unsigned count = 0;
+    char type[GPU_TYPE_BYTES];
+    if (gres_text_parse(step->tres_per_node, &count, type))
+        return count;
+    if (gres_text_parse(step->tres_per_task, &count, type))
+        return count * tasks_per_node;
+    if (gres_text_parse(step->tres_per_step, &count, type) && count % nodes == 0)
+        return count / nodes;
+    return 0;
+}
+
+static void read_step_gpus(struct step_facts *facts)
+{
+    job_step_info_response_msg_t *answer = NULL;
+    unsigned nodes = (unsigned)node_list_count(facts->nodes);
+    if (slurm_get_job_steps(0, facts->job, facts->step, &answer, SHOW_ALL) == SLURM_SUCCESS) {
+        if (answer->job_step_count == 1)
+            facts->gpus_per_node =
+                requested_gpus(&answer->job_steps[0], nodes, facts->tasks_per_node);
+        slurm_free_job_step_info_response_msg(answer);
+    }
+}
+
+static void read_job_gpus(struct step_facts *facts)
+{
+    job_info_msg_t *answer = NULL;
+    char type[GPU_TYPE_BYTES];
+    if (slurm_load_job(&answer, facts->job, SHOW_DETAIL) == SLURM_SUCCESS) {
+        if (answer->record_count == 1 && answer->job_array[0].gres_detail_cnt > 0)
+            gres_text_parse(answer->job_array[0].gres_detail_str[0], &facts->gpus_per_node, type);
+        slurm_free_job_info_msg(answer);
+    }
+}
+
+/* The text of `scontrol show topology`: the one form that all versions give (the records
+ * of the interface are opaque from 23.11 on). */
+static void read_topology(struct step_facts *facts)
+{
+    topo_info_response_msg_t *answer = NULL;
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+    if (slurm_load_topo(&answer, NULL) != SLURM_SUCCESS)
+        return;
+#else
+    if (slurm_load_topo(&answer) != SLURM_SUCCESS)
+        return;
+#endif
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+        slurm_print_topo_info_msg(out, answer, NULL, 1);
+#else
+        slurm_print_topo_info_msg(out, answer, 1);
+#endif
+        fclose(out);
+    }
+    if (text && bytes > 0 && bytes <= TOPOLOGY_TEXT_MAXIMUM && strstr(text, "Name="))
+        facts->topology_text = memory_copy_bytes(text, bytes);
+    free(text); /* open_memstream's own */
+    slurm_free_topo_info_msg(answer);
+}
+
+int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct error_info *err)
+{
+    struct step_facts facts = {.job = job, .step = step};
+    if (read_layout(&facts, err) < 0) {
+        step_facts_done(&facts);
+        return -1;
+    }
+    if (facts.tasks_per_node) {
+        read_node_gpus(&facts);
+        if (facts.node_gpus && facts.tasks_per_node == 1)
+            read_step_gpus(&facts);
+        if (facts.node_gpus && facts.tasks_per_node == 1 && !facts.gpus_per_node)
+            read_job_gpus(&facts);
+        read_topology(&facts);
+    }
+    *ret = facts;
+    return 0;
+}
+
+void node_address_read(const char *node, char *ret, size_t bytes)
+{
+    node_info_msg_t *answer = NULL;
+    snprintf(ret, bytes, "%s", node);
+    char *name = memory_copy_text(node);
+    if (name && slurm_load_node_single(&answer, name, SHOW_ALL) == SLURM_SUCCESS) {
+        if (answer->record_count == 1 && answer->node_array[0].node_addr)
+            snprintf(ret, bytes, "%s", answer->node_array[0].node_addr);
+        slurm_free_node_info_msg(answer);
+    }
+    memory_free(name);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step_facts: what Slurm says about the step that srun is about to launch: its nodes in
+ * Slurm's order, its tasks on each, its GPUs, the fabric. In srun only. Each fact that the
+ * controller does not give stays unknown.
+ */
+#ifndef SPANK_PLUGIN_STEP_FACTS_H
+#define SPANK_PLUGIN_STEP_FACTS_H
+
+#include "base/error.h"
+#include "base/node_list.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GPU_TYPE_BYTES 64u
+
+struct step_facts {
+    uint32_t job, step;
+    struct node_list *nodes;
+    unsigned tasks_per_node;       /* the same on every node; 0: uneven */
+    char uneven[256];              /* "n01 has 3 tasks, n02 has 1" */
+    unsigned gpus_per_node;        /* of the step; 0: none or unknown */
+    unsigned node_gpus;            /* that a node of this kind has; 0: none or unknown */
+    char gpu_type[GPU_TYPE_BYTES]; /* GRES type, "" unknown */
+    char *topology_text;           /* as scontrol show topology; NULL: none */
+};
+
+int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct error_info *err);
+void step_facts_done(struct step_facts *facts);
+
+/* NodeAddr of a node, or its name when the controller does not answer. */
+void node_address_read(const char *node, char *ret, size_t bytes);
+
+/* "gpu:h100:8(S:0-1)", "gres:gpu:4", "gres/gpu:a100:2,…": count and type of the first gpu
+ * entry; false when there is none. Exposed for tests. */
+bool gres_text_parse(const char *text, unsigned *ret_count, char ret_type[static GPU_TYPE_BYTES]);
+
+DEFINE_CLEANUP_DONE(step_facts);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "spank_plugin/step_plan.h"
+#include "base/text_file.h"
+#include "spank_plugin/master_address.h"
+#include "spank_plugin/step_cluster.h"
+#include "workload/launch_flags.h"
+#include "workload/model_source.h"
+#include <string.h>
+
+#define JOB_FILE_MAXIMUM_BYTES ((size_t)1 << 20)
+#define NOTICES_MAXIMUM_BYTES ((size_t)4096)
+
+static bool names_a_file(const char *option)
+{
+    if (strchr(option, '='))
+        return false;
+    size_t length = strlen(option);
+    return strchr(option, '/') || (length > 5 && !strcmp(option + length - 5, ".yaml")) ||
+           (length > 5 && !strcmp(option + length - 5, ".json"));
+}
+
+static int read_option(struct job_spec *job, const char *option, struct error_info *err)
+{
+    if (!names_a_file(option))
+        return job_spec_parse_option(job, option, "--parplan", err);
+    size_t bytes;
+    CLEANUP_MEMORY char *text = text_file_read(option, JOB_FILE_MAXIMUM_BYTES, &bytes, err);
+    if (!text)
+        return error_prefix(err, "--parplan");
+    return job_spec_parse_yaml(job, text, bytes, option, err);
+}
+
+struct job_spec *step_option_parse(const char *option, struct error_info *err)
+{
+    CLEANUP(job_spec) struct job_spec *job = job_spec_create(err);
+    if (!job || read_option(job, option, err) < 0)
+        return NULL;
+    if (job_spec_number(job, JOB_PLACE, PLACE_ENV) == PLACE_SLURM)
+        return error_null(error_set(err, "%s: place=slurm is not in this version; use place=env",
+                                    job->values[JOB_PLACE].where));
+    return move_pointer(job);
+}
+
+static int read_command(const struct step_plan_request *request, struct step_plan *plan,
+                        struct error_info *err)
+{
+    CLEANUP_DONE(text_buffer) struct text_buffer notices;
+    text_buffer_init(&notices, NOTICES_MAXIMUM_BYTES);
+    if (launch_flags_read(request->command, request->command_count, plan->job, &notices, err) < 0)
+        return -1;
+    plan->notices = memory_copy_text(text_buffer_text(&notices));
+    return plan->notices ? 0 : error_set_memory(err);
+}
+
+static int open_model(struct step_plan *plan, struct error_info *err)
+{
+    const struct job_value *name = &plan->job->values[JOB_MODEL];
+    if (!name->given)
+        return 0;
+    CLEANUP(model_catalogue) struct model_catalogue *catalogue = model_catalogue_builtin(err);
+    plan->model = catalogue ? model_source_open(name->text, catalogue, err) : NULL;
+    if (!plan->model)
+        return error_prefix(err, "%s", name->where);
+    if (!step_cluster_knows_gpus(plan->cluster, plan->gpus))
+        return error_set(
+            err,
+            "model=%s cannot be planned: the GPU kind of the nodes is unknown; name it "
+            "in gres.conf (gres/gpu type, as gpu:h100:8) or under cluster: in "
+            "parplan.yaml, or give degrees (tp=8,pp=4) without a model",
+            name->text);
+    return 0;
+}
+
+static int open_catalogues(const struct step_plan_request *request, struct step_plan *plan,
+                           struct error_info *err)
+{
+    plan->gpus = gpu_catalogue_builtin(err);
+    if (!plan->gpus)
+        return -1;
+    CLEANUP(preset_catalogue) struct preset_catalogue *presets = preset_catalogue_builtin(err);
+    if (!presets)
+        return -1;
+    plan->cluster =
+        step_cluster_create(request->facts, request->config->cluster, presets, plan->gpus, err);
+    if (!plan->cluster)
+        return -1;
+    plan->frameworks = framework_catalogue_builtin(err);
+    return plan->frameworks ? 0 : -1;
+}
+
+/* GPUs of each node that the step's ranks use: one per task, or with one task per node all
+ * that the step has there. */
+static unsigned ranks_per_node(const struct step_facts *facts)
+{
+    if (facts->tasks_per_node > 1 || facts->gpus_per_node == 0)
+        return facts->tasks_per_node;
+    return facts->gpus_per_node;
+}
+
+static int place_ranks(const struct step_plan_request *request, struct step_plan *plan,
+                       bool *ret_misfit, struct error_info *err)
+{
+    unsigned per_node = ranks_per_node(request->facts);
+    plan->request = (struct plan_request){
+        .model = plan->model,
+        .cluster = plan->cluster,
+        .gpus = plan->gpus,
+        .frameworks = plan->frameworks,
+        .job = plan->job,
+        .policy = admin_config_policy(request->config, request->partition),
+        .world = (uint64_t)per_node * node_list_count(request->facts->nodes),
+        .gpus_per_node = per_node,
+    };
+    *ret_misfit = true;
+    if (placement_create(&plan->request, false, &plan->placement, err) < 0)
+        return -1;
+    *ret_misfit = plan->placement.outcome != PLACEMENT_DENIED;
+    if (plan->placement.outcome != PLACEMENT_DONE)
+        return placement_refusal(&plan->placement, err);
+    return 0;
+}
+
+static int make_wire(const struct step_plan_request *request, struct step_plan *plan,
+                     struct error_info *err)
+{
+    char master[WIRE_PLAN_MASTER_BYTES];
+    master_address_find(rank_map_master(plan->placement.map), request->config->master_addr, master,
+                        sizeof(master));
+    plan->wire = wire_plan_create(plan->placement.map, request->facts->tasks_per_node, master, err);
+    return plan->wire ? 0 : -1;
+}
+
+static int check_layout(const struct step_facts *facts, struct error_info *err)
+{
+    if (facts->tasks_per_node)
+        return 0;
+    return error_set(err,
+                     "tasks are uneven: %s; ranks need as many tasks on every node: use "
+                     "--ntasks-per-node",
+                     facts->uneven);
+}
+
+int step_plan_create(const struct step_plan_request *request, struct step_plan *ret,
+                     bool *ret_misfit, struct error_info *err)
+{
+    struct step_plan plan = {.job = NULL};
+    *ret_misfit = true;
+    if (check_layout(request->facts, err) < 0)
+        return -1;
+    *ret_misfit = false;
+    plan.job = step_option_parse(request->option, err);
+    if (!plan.job || read_command(request, &plan, err) < 0 ||
+        open_catalogues(request, &plan, err) < 0 || open_model(&plan, err) < 0 ||
+        place_ranks(request, &plan, ret_misfit, err) < 0 || make_wire(request, &plan, err) < 0) {
+        step_plan_done(&plan);
+        return -1;
+    }
+    *ret = plan;
+    return 0;
+}
+
+void step_plan_done(struct step_plan *plan)
+{
+    wire_plan_free(plan->wire);
+    placement_done(&plan->placement);
+    framework_catalogue_free(plan->frameworks);
+    cluster_topology_free(plan->cluster);
+    gpu_catalogue_free(plan->gpus);
+    model_spec_free(plan->model);
+    job_spec_free(plan->job);
+    memory_free(plan->notices);
+    *plan = (struct step_plan){.job = NULL};
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "spank_plugin/step_report.h"
+#include "mapping/mapping_cost.h"
+#include "report/map_report.h"
+#include "report/plan_explanation.h"
+#include "spank_plugin/plugin_log.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REPORT_MAXIMUM_BYTES ((size_t)64 << 20)
+
+static void describe_split(const struct step_plan *plan, struct text_buffer *out)
+{
+    char degrees[DEGREES_TEXT_BYTES];
+    if (plan->placement.map->locality_only) {
+        text_buffer_add_text(out, "no model and no degrees named, so ranks follow the fabric only "
+                                  "(name them: --parplan=auto,model=llama3-8b,global_batch=512 or "
+                                  "tp=8,pp=4)");
+        return;
+    }
+    degrees_text(&plan->placement.plan.degrees, degrees);
+    text_buffer_add_text(out, degrees);
+    if (plan->placement.plan.sharding != SHARDING_NONE)
+        text_buffer_add(out, ",sharding=%s", sharding_name(plan->placement.plan.sharding));
+    if (plan->placement.plan.micro_batch)
+        text_buffer_add(out, ",micro_batch=%u", plan->placement.plan.micro_batch);
+}
+
+void step_report_line(const struct step_plan *plan)
+{
+    CLEANUP_DONE(text_buffer) struct text_buffer line;
+    text_buffer_init(&line, ERROR_TEXT_BYTES);
+    text_buffer_add(&line, "plan %s: ", plan->wire->id);
+    describe_split(plan, &line);
+    text_buffer_add(&line, "; RANK 0 on %s of %u node%s", rank_map_master(plan->placement.map),
+                    plan->wire->node_count, plan->wire->node_count == 1 ? "" : "s");
+    plugin_notice("%s", text_buffer_text(&line));
+    if (plan->notices[0])
+        plugin_notice("found in the command: %s", plan->notices);
+    if (plan->placement.verdict.result == POLICY_WARNED)
+        plugin_notice("warning: %s", plan->placement.verdict.text);
+}
+
+static void add_plan(const struct step_plan *plan, const struct text_style *style,
+                     struct text_buffer *out)
+{
+    struct training_spec training;
+    if (!plan->placement.list ||
+        training_spec_from_job(plan->job, plan->placement.map->world, &training, NULL) < 0)
+        return;
+    const struct job_value *framework = &plan->job->values[JOB_FRAMEWORK];
+    const struct framework_profile *profile =
+        framework_catalogue_find(plan->frameworks, framework->given ? framework->text : NULL, NULL);
+    const struct plan_report report = {
+        .request = &plan->request,
+        .training = &training,
+        .framework = profile ? profile->name : "",
+        .world = plan->placement.map->world,
+        .gpus_per_node = plan->placement.map->gpus_per_node,
+        .list = plan->placement.list,
+    };
+    plan_explanation_text(&report, style, out);
+}
+
+static void add_map(const struct step_plan *plan, const struct text_style *style,
+                    struct text_buffer *out)
+{
+    struct mapping_cost cost;
+    mapping_cost_compute(plan->placement.map, NULL, &cost);
+    const struct map_report report = {
+        .map = plan->placement.map,
+        .cost = &cost,
+        .policy_note =
+            plan->placement.verdict.result == POLICY_WARNED ? plan->placement.verdict.text : NULL,
+    };
+    map_report_text(&report, style, out);
+}
+
+static int write_text(const char *path, const struct text_buffer *text, struct error_info *err)
+{
+    if (text_buffer_failed(text))
+        return error_set_memory(err);
+    FILE *out = path[0] ? fopen(path, "we") : stderr;
+    if (!out)
+        return error_set_system(err, "--parplan-report: %s: %s", path, error_errno_text(errno));
+    bool written = fputs(text_buffer_text(text), out) >= 0 && fflush(out) == 0;
+    int reason = errno;
+    if (path[0])
+        written = fclose(out) == 0 && written;
+    if (written)
+        return 0;
+    return error_set_system(err, "--parplan-report: %s: %s", path[0] ? path : "standard error",
+                            error_errno_text(reason));
+}
+
+int step_report_write(const struct step_plan *plan, const char *path, struct error_info *err)
+{
+    const struct text_style style = {.colour = false};
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, REPORT_MAXIMUM_BYTES);
+    add_plan(plan, &style, &text);
+    add_map(plan, &style, &text);
+    return write_text(path, &text, err);
+}

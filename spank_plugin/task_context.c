@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "spank_plugin/task_context.h"
+#include "base/parse_number.h"
+#include "mapping/rank_environment.h"
+#include "spank_plugin/plugin_log.h"
+#include "spank_plugin/plugin_options.h"
+#include "workload/admin_config.h"
+#include <slurm/slurm.h>
+#include <stdio.h>
+#include <string.h>
+
+#define VALUE_BYTES 4096
+
+/* Made by task_context_prepare in slurmstepd, inherited by every task's fork. */
+static struct admin_config *config;
+static struct error_info config_error;
+
+/* The step as Slurm tells it: what the wire plan must agree with. */
+struct task_facts {
+    uint32_t job, step, node, nodes, tasks_on_node, local_task, tasks;
+};
+
+static bool has_plan(spank_t spank)
+{
+    char first[2];
+    spank_err_t answer = spank_getenv(spank, WIRE_PLAN_VARIABLE, first, sizeof(first));
+    return answer == ESPANK_SUCCESS || answer == ESPANK_NOSPACE;
+}
+
+static bool is_special_step(spank_t spank)
+{
+    uint32_t step = 0;
+    return spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS ||
+           step >= SLURM_MAX_NORMAL_STEP_ID;
+}
+
+void task_context_prepare(spank_t spank)
+{
+    const struct plugin_options *options = plugin_options();
+    if (is_special_step(spank) || !has_plan(spank))
+        return;
+    config_error = options->argument_error;
+    if (config_error.kind == ERROR_NONE)
+        config = admin_config_load(options->config_path, options->config_owner, &config_error);
+}
+
+static int read_facts(spank_t spank, struct task_facts *ret, struct error_info *err)
+{
+    int local = -1;
+    const struct {
+        spank_item_t item;
+        uint32_t *value;
+    } items[] = {
+        {S_JOB_ID, &ret->job},
+        {S_JOB_STEPID, &ret->step},
+        {S_JOB_NODEID, &ret->node},
+        {S_JOB_NNODES, &ret->nodes},
+        {S_JOB_LOCAL_TASK_COUNT, &ret->tasks_on_node},
+        {S_JOB_TOTAL_TASK_COUNT, &ret->tasks},
+    };
+    for (size_t i = 0; i < COUNT_OF(items); i++)
+        if (spank_get_item(spank, items[i].item, items[i].value) != ESPANK_SUCCESS)
+            return error_set_system(err, "slurmstepd does not tell the step's layout");
+    if (spank_get_item(spank, S_TASK_ID, &local) != ESPANK_SUCCESS || local < 0)
+        return error_set_system(err, "slurmstepd does not tell the task's number");
+    ret->local_task = (uint32_t)local;
+    return 0;
+}
+
+static int check_layout(const struct wire_plan *wire, const struct task_facts *facts,
+                        struct error_info *err)
+{
+    if (wire->node_count == facts->nodes && wire->tasks_per_node == facts->tasks_on_node &&
+        facts->node < facts->nodes &&
+        (uint64_t)wire->node_count * wire->tasks_per_node == facts->tasks)
+        return 0;
+    return error_set(err,
+                     "the plan in " WIRE_PLAN_VARIABLE " is for %u nodes x %u tasks, this step "
+                     "has %u nodes, %u tasks here, %u in all; start the step with srun --parplan, "
+                     "and do not set the variable",
+                     wire->node_count, wire->tasks_per_node, facts->nodes, facts->tasks_on_node,
+                     facts->tasks);
+}
+
+static int check_policy(spank_t spank, const struct wire_plan *wire, struct error_info *err)
+{
+    char partition[256];
+    if (!config) {
+        *err = config_error;
+        return -1;
+    }
+    bool named =
+        spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition)) == ESPANK_SUCCESS;
+    if (wire->locality_only)
+        return 0;
+    const struct policy_place place = {.gpus_per_node = wire->gpus_per_node};
+    struct policy_verdict verdict;
+    policy_check(admin_config_policy(config, named ? partition : NULL), &wire->degrees, &place,
+                 &verdict);
+    /* Domains are not known here; srun judged them where it knew them. */
+    if (verdict.result != POLICY_DENIED || verdict.code == POLICY_TOPOLOGY_UNKNOWN)
+        return 0;
+    return error_set(err, "%s", verdict.text);
+}
+
+static unsigned count_tokens(const char *list)
+{
+    unsigned count = *list != '\0';
+    for (; *list; list++)
+        count += *list == ',';
+    return count;
+}
+
+/* Devices that the task sees; 0 where Slurm says nothing. Tokens may be indices, UUIDs or
+ * MIG names: they are counted, never read as numbers. */
+static unsigned visible_gpus(spank_t spank)
+{
+    static const char *const lists[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
+    char value[VALUE_BYTES];
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        if (spank_getenv(spank, lists[i], value, sizeof(value)) == ESPANK_SUCCESS)
+            return count_tokens(value);
+    uint64_t count = 0;
+    if (spank_getenv(spank, "SLURM_GPUS_ON_NODE", value, sizeof(value)) == ESPANK_SUCCESS)
+        parse_unsigned(value, 0, UINT32_MAX, &count, NULL);
+    return (unsigned)count;
+}
+
+/* Every step has its own first reserved port where the site has MpiParams=ports=…. */
+static unsigned master_port(spank_t spank, const struct task_facts *facts)
+{
+    char value[VALUE_BYTES];
+    uint64_t port = 0;
+    if (spank_getenv(spank, "SLURM_STEP_RESV_PORTS", value, sizeof(value)) == ESPANK_SUCCESS) {
+        value[strcspn(value, "-,")] = '\0';
+        if (parse_unsigned(value, 1, UINT16_MAX, &port, NULL) == 0)
+            return (unsigned)port;
+    }
+    return rank_environment_port(facts->job, facts->step);
+}
+
+static int set_variables(spank_t spank, const struct rank_environment *environment,
+                         struct error_info *err)
+{
+    for (unsigned i = 0; i < environment->count; i++) {
+        const struct environment_entry *entry = &environment->entries[i];
+        if (spank_setenv(spank, entry->name, entry->value, 1) != ESPANK_SUCCESS)
+            return error_set_system(err, "Slurm cannot set %s for the task", entry->name);
+    }
+    return 0;
+}
+
+static int apply(spank_t spank, const char *text, const struct task_facts *facts,
+                 struct error_info *err)
+{
+    CLEANUP(wire_plan) struct wire_plan *wire = wire_plan_decode(text, err);
+    if (!wire)
+        return error_prefix(err, WIRE_PLAN_VARIABLE);
+    if (check_layout(wire, facts, err) < 0 || check_policy(spank, wire, err) < 0)
+        return -1;
+    const struct rank_task task = {
+        .node = facts->node,
+        .local_task = facts->local_task,
+        .visible_gpus = visible_gpus(spank),
+        .master_port = master_port(spank, facts),
+    };
+    struct rank_environment environment;
+    if (rank_environment_compute(wire, &task, &environment, err) < 0)
+        return -1;
+    return set_variables(spank, &environment, err);
+}
+
+int task_context_apply(spank_t spank)
+{
+    if (is_special_step(spank) || !has_plan(spank))
+        return 0;
+    struct error_info err = {.kind = ERROR_NONE};
+    struct task_facts facts = {.job = 0};
+    CLEANUP_MEMORY char *text = memory_allocate(WIRE_PLAN_MAXIMUM_BYTES + 1);
+    int done = -1;
+    if (!text)
+        error_set_memory(&err);
+    else if (spank_getenv(spank, WIRE_PLAN_VARIABLE, text, WIRE_PLAN_MAXIMUM_BYTES + 1) !=
+             ESPANK_SUCCESS)
+        error_set(&err, WIRE_PLAN_VARIABLE " is longer than %u bytes", WIRE_PLAN_MAXIMUM_BYTES);
+    else if (read_facts(spank, &facts, &err) == 0)
+        done = apply(spank, text, &facts, &err);
+    spank_unsetenv(spank, WIRE_PLAN_VARIABLE);
+    if (done == 0)
+        return 0;
+    /* One line per node, not one per task. */
+    return facts.local_task == 0 ? plugin_refuse(&err) : -1;
+}
