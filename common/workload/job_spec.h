@@ -17,6 +17,9 @@
 #include <stdint.h>
 
 #define JOB_OPTION_MAXIMUM_BYTES 4096u
+#define JOB_TEXT_MAXIMUM_BYTES 1024u           /* of one value */
+#define JOB_SEQUENCES_MAXIMUM 16777216u        /* global_batch, micro_batch */
+#define JOB_SEQUENCE_LENGTH_MAXIMUM 134217728u /* tokens */
 
 enum job_key {
     JOB_MODEL,
@@ -60,8 +63,8 @@ struct job_value {
     bool given;
     uint64_t number; /* unsigned, or the choice's index */
     double real;
-    const char *text;
-    const char *where;
+    const char *text;  /* as given; of a choice its word in the table */
+    const char *where; /* "--parplan", "job.yaml:7" */
 };
 
 struct job_spec {
@@ -79,6 +82,7 @@ const struct job_key_info *job_key_info(enum job_key key);
 
 struct job_spec *job_spec_create(struct error_info *err);
 void job_spec_free(struct job_spec *spec);
+/* One key. The value's text and where are copied. Errors: "<where>: <key>: <what>". */
 int job_spec_set(struct job_spec *spec, const char *key, const char *value, const char *where,
                  struct error_info *err);
 /* "auto", "auto,model=llama3-8b,tp=8", "tp=8,pp=4". Refuses: an empty item, an unknown key
@@ -88,11 +92,13 @@ int job_spec_parse_option(struct job_spec *spec, const char *option, const char 
 /* job.yaml (schema parplan.job/1). `parplan: auto` is allowed and means automatic. */
 int job_spec_parse_yaml(struct job_spec *spec, const char *text, size_t bytes, const char *source,
                         struct error_info *err);
-/* Fill the gaps of spec from lower (lower precedence). */
+/* Fill the gaps of spec from lower (lower precedence). A key that both give with different
+ * values is refused, naming both places. */
 int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
                          struct error_info *err);
 
 uint64_t job_spec_number(const struct job_spec *spec, enum job_key key, uint64_t otherwise);
+const char *job_spec_text(const struct job_spec *spec, enum job_key key); /* NULL: not given */
 bool job_spec_has_degrees(const struct job_spec *spec); /* any of tp … dp given */
 /* The given degrees; 0 where omitted. */
 void job_spec_degrees(const struct job_spec *spec, struct degrees *ret);

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+#include "workload/job_spec.h"
+
+#include "base/parse_number.h"
+#include "base/text_buffer.h"
+#include "base/yaml_fields.h"
+#include <string.h>
+
+/* What one specification may hold: keys, values and places, each once. */
+#define JOB_SPEC_MAXIMUM_BYTES ((size_t)1 << 20)
+
+static const char *const sharding_choices[] = {"none", "zero1", "zero2", "zero3", "hsdp", NULL};
+static const char *const schedule_choices[] = {"none", "gpipe", "1f1b", "interleaved", NULL};
+static const char *const recompute_choices[] = {"none", "selective", "full", NULL};
+static const char *const precision_choices[] = {"fp32", "fp16", "bf16", "fp8", NULL};
+static const char *const offload_choices[] = {"none", "cpu", "nvme", "auto", NULL};
+static const char *const order_choices[] = {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", NULL};
+static const char *const objective_choices[] = {"golden", "cost", "auto", NULL};
+static const char *const place_choices[] = {"env", "slurm", NULL};
+
+#define TEXT_KEY(word, line)                                                                       \
+    {                                                                                              \
+        .name = (word), .type = JOB_TYPE_TEXT, .help = (line)                                      \
+    }
+#define CHOICE_KEY(word, list, line)                                                               \
+    {                                                                                              \
+        .name = (word), .type = JOB_TYPE_CHOICE, .choices = (list), .help = (line)                 \
+    }
+#define NUMBER_KEY(word, low, high, line)                                                          \
+    {                                                                                              \
+        .name = (word), .type = JOB_TYPE_UNSIGNED, .minimum = (low), .maximum = (high),            \
+        .help = (line)                                                                             \
+    }
+#define DEGREE_KEY(word, line) NUMBER_KEY(word, 1, DEGREE_MAXIMUM, line)
+
+static const struct job_key_info keys[JOB_KEY_COUNT] = {
+    [JOB_MODEL] = TEXT_KEY("model", "a preset, a Hugging Face config.json, or a model file"),
+    [JOB_GLOBAL_BATCH] =
+        NUMBER_KEY("global_batch", 1, JOB_SEQUENCES_MAXIMUM, "sequences per optimizer step"),
+    [JOB_MAX_GLOBAL_BATCH] = NUMBER_KEY("max_global_batch", 1, JOB_SEQUENCES_MAXIMUM,
+                                        "the largest global batch that may be chosen"),
+    [JOB_SEQUENCE_LENGTH] = NUMBER_KEY("sequence_length", 1, JOB_SEQUENCE_LENGTH_MAXIMUM,
+                                       "tokens per sequence (4096 when not given)"),
+    [JOB_TP] = DEGREE_KEY("tp", "tensor parallel degree"),
+    [JOB_CP] = DEGREE_KEY("cp", "context parallel degree"),
+    [JOB_EP] = DEGREE_KEY("ep", "expert parallel degree; regrids the same ranks"),
+    [JOB_ETP] = DEGREE_KEY("etp", "tensor parallel degree of experts"),
+    [JOB_PP] = DEGREE_KEY("pp", "pipeline stages"),
+    [JOB_VPP] = DEGREE_KEY("vpp", "virtual stages per pipeline stage"),
+    [JOB_DP] = DEGREE_KEY("dp", "data parallel degree"),
+    [JOB_SHARDING] = CHOICE_KEY("sharding", sharding_choices,
+                                "what data parallel ranks share out; fsdp is zero3"),
+    [JOB_SHARD] = DEGREE_KEY("shard", "ranks over which states are sharded"),
+    [JOB_MICRO_BATCH] = NUMBER_KEY("micro_batch", 1, JOB_SEQUENCES_MAXIMUM,
+                                   "sequences per forward pass of one replica"),
+    [JOB_SCHEDULE] = CHOICE_KEY("schedule", schedule_choices, "pipeline schedule"),
+    [JOB_RECOMPUTE] = CHOICE_KEY("recompute", recompute_choices, "activations recomputed"),
+    [JOB_PRECISION] = CHOICE_KEY("precision", precision_choices, "of matrix products"),
+    [JOB_OFFLOAD] = CHOICE_KEY("offload", offload_choices, "where optimizer states may go"),
+    [JOB_TRAINABLE] = {.name = "trainable",
+                       .type = JOB_TYPE_REAL,
+                       .help = "share of the parameters that is trained, above 0 and at most 1"},
+    [JOB_ORDER] = CHOICE_KEY("order", order_choices, "which degree varies fastest in RANK"),
+    [JOB_FRAMEWORK] = TEXT_KEY("framework", "framework profile (megatron-core when not given)"),
+    [JOB_OBJECTIVE] = CHOICE_KEY("objective", objective_choices, "what the mapping minimises"),
+    [JOB_PLACE] = CHOICE_KEY("place", place_choices, "how ranks reach their tasks"),
+    [JOB_SPARE] = NUMBER_KEY("spare", 0, DEGREE_MAXIMUM, "nodes kept free of ranks"),
+};
+
+/* Other words for a choice. */
+static const struct {
+    enum job_key key;
+    const char *word, *choice;
+} aliases[] = {
+    {JOB_SHARDING, "fsdp", "zero3"},
+    {JOB_SHARDING, "zero3/fsdp", "zero3"},
+};
+
+const struct job_key_info *job_key_info(enum job_key key)
+{
+    return (unsigned)key < JOB_KEY_COUNT ? &keys[key] : NULL;
+}
+
+struct job_spec *job_spec_create(struct error_info *err)
+{
+    struct arena *arena = arena_create(JOB_SPEC_MAXIMUM_BYTES);
+    struct job_spec *spec = arena ? arena_allocate(arena, sizeof(*spec)) : NULL;
+    if (!spec) {
+        arena_free(arena);
+        return error_null(error_set_memory(err));
+    }
+    spec->arena = arena;
+    return spec;
+}
+
+void job_spec_free(struct job_spec *spec)
+{
+    if (spec)
+        arena_free(spec->arena);
+}
+
+static int unknown_key(const char *name, const char *where, struct error_info *err)
+{
+    const char *names[JOB_KEY_COUNT];
+    CLEANUP_DONE(text_buffer) struct text_buffer list;
+    text_buffer_init(&list, ERROR_TEXT_BYTES);
+    for (unsigned i = 0; i < JOB_KEY_COUNT; i++) {
+        names[i] = keys[i].name;
+        text_buffer_add(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    const char *nearest = name_nearest(name, names, JOB_KEY_COUNT);
+    if (nearest)
+        return error_set(err, "%s: unknown key \"%.64s\"; did you mean %s? (keys: %s)", where, name,
+                         nearest, text_buffer_text(&list));
+    return error_set(err, "%s: unknown key \"%.64s\" (keys: %s)", where, name,
+                     text_buffer_text(&list));
+}
+
+static int find_key(const char *name, const char *where, enum job_key *ret, struct error_info *err)
+{
+    for (unsigned i = 0; i < JOB_KEY_COUNT; i++) {
+        if (strcmp(name, keys[i].name) == 0) {
+            *ret = (enum job_key)i;
+            return 0;
+        }
+    }
+    return unknown_key(name, where, err);
+}
+
+static int check_text(const char *value, struct error_info *err)
+{
+    char clean[JOB_TEXT_MAXIMUM_BYTES + 1];
+    size_t bytes = strnlen(value, sizeof(clean));
+    if (bytes == 0)
+        return error_set(err, "a value is missing; write key=value");
+    if (bytes == sizeof(clean))
+        return error_set(err, "the value is longer than %u bytes", JOB_TEXT_MAXIMUM_BYTES);
+    memcpy(clean, value, bytes + 1);
+    error_clean_text(clean);
+    if (strcmp(clean, value) != 0)
+        return error_set(err, "\"%.64s\" has control characters or is not UTF-8", clean);
+    return 0;
+}
+
+static int read_choice(enum job_key key, const char *value, struct job_value *ret,
+                       struct error_info *err)
+{
+    const char *const *choices = keys[key].choices, *word = value;
+    for (size_t i = 0; i < COUNT_OF(aliases); i++)
+        if (aliases[i].key == key && strcmp(value, aliases[i].word) == 0)
+            word = aliases[i].choice;
+    CLEANUP_DONE(text_buffer) struct text_buffer list;
+    text_buffer_init(&list, ERROR_TEXT_BYTES);
+    for (unsigned i = 0; choices[i]; i++) {
+        text_buffer_add(&list, "%s%s", i > 0 ? ", " : "", choices[i]);
+        if (strcmp(word, choices[i]) != 0)
+            continue;
+        ret->number = i;
+        ret->text = choices[i];
+        return 0;
+    }
+    return error_set(err, "\"%.64s\" is not one of %s", value, text_buffer_text(&list));
+}
+
+static int read_value(enum job_key key, const char *value, struct job_value *ret,
+                      struct error_info *err)
+{
+    if (check_text(value, err) < 0)
+        return -1;
+    ret->text = value;
+    switch (keys[key].type) {
+    case JOB_TYPE_UNSIGNED:
+        if (parse_unsigned(value, keys[key].minimum, keys[key].maximum, &ret->number, NULL) < 0)
+            return error_set(err, "%.64s is not a whole number from %llu to %llu", value,
+                             (unsigned long long)keys[key].minimum,
+                             (unsigned long long)keys[key].maximum);
+        return 0;
+    case JOB_TYPE_REAL:
+        if (parse_real(value, 0, 1, &ret->real, NULL) < 0 || ret->real <= 0)
+            return error_set(err, "\"%.64s\" is not a share above 0 and at most 1, such as 0.01",
+                             value);
+        return 0;
+    case JOB_TYPE_CHOICE:
+        return read_choice(key, value, ret, err);
+    case JOB_TYPE_TEXT:
+        break;
+    }
+    return 0;
+}
+
+static bool same_value(enum job_key key, const struct job_value *left,
+                       const struct job_value *right)
+{
+    if (keys[key].type == JOB_TYPE_TEXT)
+        return strcmp(left->text, right->text) == 0;
+    return left->number == right->number && left->real == right->real;
+}
+
+/* Stores a value that is good in itself; refuses one that contradicts what stands. */
+static int store(struct job_spec *spec, enum job_key key, const struct job_value *value,
+                 struct error_info *err)
+{
+    struct job_value *slot = &spec->values[key];
+    if (slot->given && same_value(key, slot, value))
+        return 0;
+    if (slot->given)
+        return error_set(err, "%s: %s: %s, but %s says %s; keep one of them", value->where,
+                         keys[key].name, value->text, slot->where, slot->text);
+    char *text = arena_copy_text(spec->arena, value->text);
+    char *where = arena_copy_text(spec->arena, value->where);
+    if (!text || !where)
+        return error_set_memory(err);
+    *slot = (struct job_value){
+        .given = true, .number = value->number, .real = value->real, .text = text, .where = where};
+    return 0;
+}
+
+int job_spec_set(struct job_spec *spec, const char *key, const char *value, const char *where,
+                 struct error_info *err)
+{
+    enum job_key found = JOB_KEY_COUNT;
+    struct job_value parsed = {.where = where};
+    if (find_key(key, where, &found, err) < 0)
+        return -1;
+    if (read_value(found, value, &parsed, err) < 0)
+        return error_prefix(err, "%s: %s", where, keys[found].name);
+    return store(spec, found, &parsed, err);
+}
+
+static int parse_item(struct job_spec *spec, char *item, unsigned position, const char *where,
+                      struct error_info *err)
+{
+    if (item[0] == '\0')
+        return error_set(err, "%s: item %u is empty; write key=value,key=value", where, position);
+    if (strcmp(item, "auto") == 0) {
+        spec->automatic = true;
+        return 0;
+    }
+    char *equals = strchr(item, '=');
+    if (equals == item)
+        return error_set(err, "%s: \"%.64s\" has no key before the '='", where, item);
+    if (equals)
+        *equals = '\0';
+    enum job_key key = JOB_KEY_COUNT;
+    if (find_key(item, where, &key, err) < 0)
+        return -1;
+    if (!equals)
+        return error_set(err, "%s: %s: a value is missing; write %s=VALUE", where, item, item);
+    return job_spec_set(spec, item, equals + 1, where, err);
+}
+
+int job_spec_parse_option(struct job_spec *spec, const char *option, const char *where,
+                          struct error_info *err)
+{
+    char text[JOB_OPTION_MAXIMUM_BYTES + 1];
+    size_t bytes = strnlen(option, sizeof(text));
+    if (bytes == sizeof(text))
+        return error_set(err, "%s: longer than %u bytes; write the keys into a job file", where,
+                         JOB_OPTION_MAXIMUM_BYTES);
+    if (bytes == 0)
+        return error_set(err, "%s: empty; write auto, or key=value,key=value", where);
+    memcpy(text, option, bytes + 1);
+    unsigned position = 1;
+    for (char *item = text; item; position++) {
+        char *comma = strchr(item, ',');
+        if (comma)
+            *comma = '\0';
+        if (parse_item(spec, item, position, where, err) < 0)
+            return -1;
+        item = comma ? comma + 1 : NULL;
+    }
+    return 0;
+}
+
+/* One "key: value" line of a job file. */
+static int parse_yaml_field(struct job_spec *spec, const struct yaml_node *node, const char *source,
+                            struct error_info *err)
+{
+    if (strcmp(node->key, "schema") == 0)
+        return 0;
+    if (node->kind != YAML_SCALAR)
+        return yaml_node_error(node, err, "a list or mapping, where one value is expected");
+    if (strcmp(node->key, "parplan") == 0) {
+        if (strcmp(node->text, "auto") != 0)
+            return yaml_node_error(node, err, "\"%.64s\" is not auto, the only word here",
+                                   node->text);
+        spec->automatic = true;
+        return 0;
+    }
+    const char *where = arena_format(spec->arena, "%s:%u", source, node->line);
+    if (!where)
+        return error_set_memory(err);
+    return job_spec_set(spec, node->key, node->text, where, err);
+}
+
+int job_spec_parse_yaml(struct job_spec *spec, const char *text, size_t bytes, const char *source,
+                        struct error_info *err)
+{
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
+    if (!document || yaml_document_check_schema(document, "parplan.job/1", err) < 0)
+        return -1;
+    const struct yaml_node *root = yaml_document_root(document);
+    for (size_t i = 0; i < root->child_count; i++)
+        if (parse_yaml_field(spec, root->children[i], source, err) < 0)
+            return -1;
+    return 0;
+}
+
+int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
+                         struct error_info *err)
+{
+    for (unsigned i = 0; i < JOB_KEY_COUNT; i++)
+        if (lower->values[i].given && store(spec, (enum job_key)i, &lower->values[i], err) < 0)
+            return -1;
+    spec->automatic |= lower->automatic;
+    return 0;
+}
+
+uint64_t job_spec_number(const struct job_spec *spec, enum job_key key, uint64_t otherwise)
+{
+    return spec->values[key].given ? spec->values[key].number : otherwise;
+}
+
+const char *job_spec_text(const struct job_spec *spec, enum job_key key)
+{
+    return spec->values[key].given ? spec->values[key].text : NULL;
+}
+
+bool job_spec_has_degrees(const struct job_spec *spec)
+{
+    for (unsigned i = JOB_TP; i <= JOB_DP; i++)
+        if (spec->values[i].given)
+            return true;
+    return false;
+}
+
+void job_spec_degrees(const struct job_spec *spec, struct degrees *ret)
+{
+    *ret = (struct degrees){
+        .tp = (unsigned)job_spec_number(spec, JOB_TP, 0),
+        .cp = (unsigned)job_spec_number(spec, JOB_CP, 0),
+        .ep = (unsigned)job_spec_number(spec, JOB_EP, 0),
+        .etp = (unsigned)job_spec_number(spec, JOB_ETP, 0),
+        .pp = (unsigned)job_spec_number(spec, JOB_PP, 0),
+        .vpp = (unsigned)job_spec_number(spec, JOB_VPP, 0),
+        .dp = (unsigned)job_spec_number(spec, JOB_DP, 0),
+        .shard = (unsigned)job_spec_number(spec, JOB_SHARD, 0),
+    };
+}
