@@ -285,7 +285,11 @@ static double round_by_text(double value, unsigned digits)
     char text[64];
     snprintf(text, sizeof(text), "%.*e", (int)digits - 1, value);
     double rounded = strtod(text, NULL); /* the same locale wrote it */
-    return isfinite(rounded) ? rounded : value;
+    if (isfinite(rounded))
+        return rounded;
+    /* Near DBL_MAX rounding up would leave the doubles: half a last digit less rounds down. */
+    return round_by_text(value - copysign(5 * pow(10, DBL_MAX_10_EXP - (int)digits), value),
+                         digits);
 }
 
 /* The power must be one that a double holds exactly, the number no farther than that from 1. */

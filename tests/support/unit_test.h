@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unit_test: the main function of every cmocka program, and its torture mode.
+ *
+ *     static const struct CMUnitTest tests[] = {cmocka_unit_test(completes_degrees), …};
+ *     int main(void)
+ *     {
+ *         return unit_test_main("workload/parallelism", tests, COUNT_OF(tests));
+ *     }
+ *
+ * With PARPLAN_TORTURE=1 (builds with MEMORY_TORTURE) each test runs again in children, in
+ * each of which another one of our allocations fails (memory.h). A test that then fails is
+ * fine: the failure came to light. A crash, a sanitizer's report or a hang is not. Tests of
+ * more than UNIT_TEST_TORTURE_POINTS allocations are tried at points spread over them.
+ */
+#ifndef TESTS_SUPPORT_UNIT_TEST_H
+#define TESTS_SUPPORT_UNIT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#define UNIT_TEST_TORTURE_POINTS 400u
+#define UNIT_TEST_TORTURE_SECONDS 20u /* a child that runs longer hangs */
+
+/* The exit status for main. */
+int unit_test_main(const char *name, const struct CMUnitTest *tests, size_t count);
+
+/* Something that allocates, gives everything back, and returns 0, or -1 with err set. */
+typedef int (*unit_test_scenario_fn)(void *context, struct error_info *err);
+
+/* Runs it with its first allocation failing, then its second, until none is left: each time
+ * it must return -1 with an error, and hold no memory of ours afterwards; the last run must
+ * return 0. Without MEMORY_TORTURE, and inside the torture mode, only that last run. */
+void unit_test_expect_clean_failures(unit_test_scenario_fn scenario, void *context);
+
+#endif
