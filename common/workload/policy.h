@@ -8,6 +8,8 @@
 
 #include "workload/parallelism.h"
 
+/* node: one TP group, one node. nvlink_domain: one TP group, one known NVLink domain, which
+ * may span nodes. off: no bound but max_tp. */
 enum tp_within { TP_WITHIN_NODE, TP_WITHIN_NVLINK_DOMAIN, TP_WITHIN_OFF, TP_WITHIN_COUNT };
 enum policy_action { POLICY_DENY, POLICY_WARN, POLICY_FIX, POLICY_ACTION_COUNT };
 enum policy_unknown { UNKNOWN_WARN, UNKNOWN_DENY, UNKNOWN_ALLOW, POLICY_UNKNOWN_COUNT };
@@ -34,10 +36,11 @@ struct policy_place {
 enum policy_code {
     POLICY_OK,
     POLICY_TP_EXCEEDS_NODE,    /* "tp-within-node" */
-    POLICY_TP_SPLITS_NODE,     /* tp does not divide the node's ranks: groups would straddle */
+    POLICY_TP_SPLITS_NODE,     /* "tp-splits-node": groups would lie on two nodes in part */
     POLICY_TP_EXCEEDS_DOMAIN,  /* "tp-within-nvlink-domain" */
     POLICY_TP_EXCEEDS_MAXIMUM, /* "max-tp" */
     POLICY_TOPOLOGY_UNKNOWN,   /* "unknown-topology" */
+    POLICY_PLAN_REQUIRED,      /* "require-plan" */
     POLICY_CODE_COUNT
 };
 
@@ -52,9 +55,20 @@ struct policy_verdict {
 };
 
 const char *policy_code_name(enum policy_code code); /* stable: "tp-within-node" */
+
+/* The verdict on given, complete degrees (tp is what counts). tp=1 is always allowed.
+ * on_violation: fix changes only degrees that parplan chose (it never chooses more than
+ * policy_largest_tp): given ones are denied, and the text says so.
+ * tp_within node also warns (POLICY_TP_EXCEEDS_DOMAIN) where NVLink is known to join fewer
+ * GPUs than tp: pairs of A6000 and PCIe boxes allow tp=8, slowly. A group may take whole
+ * nodes of one domain, or a whole part of a node, nothing between. */
 void policy_check(const struct policy *policy, const struct degrees *degrees,
                   const struct policy_place *place, struct policy_verdict *ret);
-/* The largest TP that the policy allows there (0: unlimited): the planner's own bound. */
+/* For a job without any degrees: what require_plan says (POLICY_PLAN_REQUIRED). */
+void policy_check_undeclared(const struct policy *policy, const char *where,
+                             struct policy_verdict *ret);
+/* The largest TP that the policy allows there (0: unlimited): the planner's own bound, also
+ * under on_violation: warn. Unknown topology: 1 under deny, else the node. */
 unsigned policy_largest_tp(const struct policy *policy, const struct policy_place *place);
 
 #endif
