@@ -29,9 +29,12 @@ TOPOLOGY_SOURCES := \
 	common/topology/cluster_source.c
 
 WORKLOAD_SOURCES := \
+	common/workload/admin_config.c \
+	common/workload/job_spec.c \
 	common/workload/launch_flags.c \
 	common/workload/model_source.c \
 	common/workload/parallelism.c \
+	common/workload/policy.c \
 	common/workload/rank_order.c
 
 PLANNER_SOURCES := \
@@ -41,7 +44,21 @@ PLANNER_SOURCES := \
 MAPPING_SOURCES := \
 	common/mapping/placement.c
 
-REPORT_SOURCES :=
+REPORT_SOURCES := \
+	common/report/catalogue_document.c \
+	common/report/catalogue_report.c \
+	common/report/environment_report.c \
+	common/report/map_document.c \
+	common/report/map_report.c \
+	common/report/node_report.c \
+	common/report/number_text.c \
+	common/report/plan_document.c \
+	common/report/plan_explanation.c \
+	common/report/plan_report.c \
+	common/report/text_style.c \
+	common/report/text_table.c \
+	common/report/topology_document.c \
+	common/report/topology_report.c
 
 CLI_SOURCES :=
 
@@ -66,7 +83,10 @@ DATA_FILES :=
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
+	tests/unit/workload/admin_config_test.c \
+	tests/unit/workload/job_spec_test.c \
 	tests/unit/workload/parallelism_test.c \
+	tests/unit/workload/policy_test.c \
 	tests/unit/workload/rank_order_test.c
 
 # One test program each: tests/property/<name>_test.c
@@ -212,7 +232,7 @@ Q :=
 say = @:
 else
 Q := @
-say = @printf '  %-5s %s\n' $(1) $(2)
+say = @$(if $(QUIET),:,printf '  %-5s %s\n' $(1) $(2))
 endif
 
 .DELETE_ON_ERROR:
