@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/map_report.h"
+
+#define NUMBER_BYTES 24u
+
+/* text_buffer_add formats in a locale of its own, which costs more than the number: this is
+ * what makes 131,072 ranks cheap. */
+static void add_number(struct text_buffer *out, uint64_t number)
+{
+    char digits[NUMBER_BYTES];
+    size_t start = sizeof(digits);
+    do {
+        digits[--start] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    text_buffer_add_bytes(out, digits + start, sizeof(digits) - start);
+}
+
+static void add_quoted(struct text_buffer *out, const char *text)
+{
+    if (!text) {
+        text_buffer_add_text(out, "null");
+        return;
+    }
+    text_buffer_add_text(out, "\"");
+    for (; *text; text++) {
+        unsigned char character = (unsigned char)*text;
+        if (character < 0x20)
+            text_buffer_add(out, "\\u%04x", character);
+        else if (character == '"' || character == '\\')
+            text_buffer_add(out, "\\%c", character);
+        else
+            text_buffer_add_bytes(out, text, 1);
+    }
+    text_buffer_add_text(out, "\"");
+}
+
+static void add_field(struct text_buffer *out, const char *name, uint64_t number)
+{
+    text_buffer_add_text(out, name);
+    add_number(out, number);
+}
+
+static void add_coordinates(struct text_buffer *out, const struct rank_coordinates *at)
+{
+    add_field(out, ", \"tp\": ", at->tp);
+    add_field(out, ", \"cp\": ", at->cp);
+    add_field(out, ", \"ep\": ", at->ep);
+    add_field(out, ", \"etp\": ", at->etp);
+    add_field(out, ", \"pp\": ", at->pp);
+    add_field(out, ", \"dp\": ", at->dp);
+}
+
+static void add_rank(struct text_buffer *out, const struct rank_map *map,
+                     const struct rank_place *place)
+{
+    const struct cluster_node *node = &map->cluster->nodes[place->node];
+    const struct node_topology *kind = map->cluster->kinds[node->kind];
+    add_field(out, "{\"rank\": ", place->rank);
+    text_buffer_add_text(out, ", \"node\": ");
+    add_quoted(out, node->name);
+    add_field(out, ", \"local_rank\": ", place->local_rank);
+    add_field(out, ", \"gpu\": ", place->gpu);
+    text_buffer_add_text(out, ", \"nic\": ");
+    add_quoted(out, place->nic >= 0 ? kind->nics[place->nic].name : NULL);
+    if (map->locality_only)
+        text_buffer_add_text(out, ", \"tp\": null, \"cp\": null, \"ep\": null, \"etp\": null, "
+                                  "\"pp\": null, \"dp\": null");
+    else
+        add_coordinates(out, &place->coordinates);
+    text_buffer_add_text(out, "}");
+}
+
+static void add_ranks(struct text_buffer *out, const struct rank_map *map)
+{
+    text_buffer_add_text(out, "  \"ranks\": [");
+    for (uint64_t rank = 0; rank < map->world; rank++) {
+        struct rank_place place;
+        rank_map_place(map, rank, &place);
+        text_buffer_add_text(out, rank > 0 ? ",\n    " : "\n    ");
+        add_rank(out, map, &place);
+    }
+    text_buffer_add_text(out, "\n  ]\n");
+}
+
+static void add_tiers(struct text_buffer *out, const struct mapping_cost *cost, bool as_bytes)
+{
+    text_buffer_add_text(out, "{");
+    for (unsigned slot = 0; slot < cost->slot_count; slot++) {
+        double bytes = 0.0;
+        uint64_t pairs = 0;
+        for (unsigned dimension = 0; dimension < TRAFFIC_DIMENSION_COUNT; dimension++) {
+            bytes += cost->bytes[dimension][slot];
+            pairs += cost->pairs[dimension][slot];
+        }
+        text_buffer_add_text(out, slot > 0 ? ", " : "");
+        add_quoted(out, cost->slot_names[slot]);
+        text_buffer_add_text(out, ": ");
+        if (!as_bytes)
+            add_number(out, pairs);
+        else if (cost->bytes_known)
+            text_buffer_add_real(out, bytes, 12);
+        else
+            text_buffer_add_text(out, "null");
+    }
+    text_buffer_add_text(out, "}");
+}
+
+static void add_cost(struct text_buffer *out, const struct mapping_cost *cost)
+{
+    text_buffer_add_text(out, "  \"cost\": {\n    \"bytes\": ");
+    add_tiers(out, cost, true);
+    text_buffer_add_text(out, ",\n    \"pairs\": ");
+    add_tiers(out, cost, false);
+    text_buffer_add_text(out, ",\n    \"exposed_seconds\": null,\n"
+                              "    \"lower_bound_seconds\": null,\n"
+                              "    \"gap\": null\n  },\n");
+}
+
+static void add_degrees(struct text_buffer *out, const struct rank_map *map)
+{
+    const struct degrees *degrees = &map->degrees;
+    if (map->locality_only) {
+        text_buffer_add_text(out, "  \"degrees\": null,\n  \"order\": null,\n");
+        return;
+    }
+    text_buffer_add(out,
+                    "  \"degrees\": {\"tp\": %u, \"cp\": %u, \"ep\": %u, \"etp\": %u, \"pp\": %u, "
+                    "\"vpp\": %u, \"dp\": %u, \"shard\": %u, \"replicate\": %u},\n",
+                    degrees->tp, degrees->cp, degrees->ep, degrees->etp, degrees->pp, degrees->vpp,
+                    degrees->dp, degrees->shard, degrees->replicate);
+    text_buffer_add(out, "  \"order\": \"%s\",\n", rank_order_name(map->order));
+}
+
+void map_report_json(const struct map_report *report, struct text_buffer *out)
+{
+    const struct rank_map *map = report->map;
+    text_buffer_add_text(out, "{\n  \"schema\": \"parplan.map/1\",\n  \"cluster\": ");
+    add_quoted(out, map->cluster->name);
+    text_buffer_add(out, ",\n  \"world\": %llu,\n  \"gpus_per_node\": %u,\n",
+                    (unsigned long long)map->world, map->gpus_per_node);
+    add_degrees(out, map);
+    text_buffer_add_text(out, "  \"master_addr\": ");
+    add_quoted(out, rank_map_master(map));
+    text_buffer_add_text(out, ",\n");
+    add_cost(out, report->cost);
+    add_ranks(out, map);
+    text_buffer_add_text(out, "}\n");
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/map_report.h"
+#include "report/number_text.h"
+#include "report/text_table.h"
+
+#define FIRST_NODES_SHOWN 24u
+#define LAST_NODES_SHOWN 8u
+
+/* The coordinates that a map shows, in the order of the columns. */
+enum coordinate { AT_TP, AT_CP, AT_EP, AT_ETP, AT_PP, AT_DP, COORDINATE_COUNT };
+
+static unsigned coordinate_of(const struct rank_coordinates *at, unsigned which)
+{
+    const unsigned values[COORDINATE_COUNT] = {
+        [AT_TP] = at->tp,   [AT_CP] = at->cp, [AT_EP] = at->ep,
+        [AT_ETP] = at->etp, [AT_PP] = at->pp, [AT_DP] = at->dp,
+    };
+    return values[which];
+}
+
+static bool is_shown(const struct rank_map *map, unsigned which)
+{
+    const unsigned degrees[COORDINATE_COUNT] = {
+        [AT_TP] = map->degrees.tp, [AT_CP] = map->degrees.cp,
+        [AT_EP] = map->degrees.ep, [AT_ETP] = map->degrees.ep > 1 ? map->degrees.etp : 1,
+        [AT_PP] = map->degrees.pp, [AT_DP] = map->degrees.dp,
+    };
+    return !map->locality_only && degrees[which] > 1;
+}
+
+/* Presets know how many NICs there are, not their names: "#3". */
+static void add_nic(struct text_table *table, const struct rank_map *map,
+                    const struct rank_place *place)
+{
+    const struct cluster_node *node = &map->cluster->nodes[place->node];
+    if (place->nic < 0)
+        text_table_add(table, "-");
+    else if (map->cluster->kinds[node->kind]->nics[place->nic].name)
+        text_table_add(table, map->cluster->kinds[node->kind]->nics[place->nic].name);
+    else
+        text_table_add_format(table, "#%d", place->nic);
+}
+
+static void add_rank_row(struct text_table *table, const struct rank_map *map, uint64_t rank)
+{
+    struct rank_place place;
+    rank_map_place(map, rank, &place);
+    text_table_add_unsigned(table, rank);
+    text_table_add(table, map->cluster->nodes[place.node].name);
+    text_table_add_unsigned(table, place.local_rank);
+    text_table_add_unsigned(table, place.gpu);
+    add_nic(table, map, &place);
+    for (unsigned i = 0; i < COORDINATE_COUNT; i++) {
+        if (is_shown(map, i))
+            text_table_add_unsigned(table, coordinate_of(&place.coordinates, i));
+        else
+            text_table_add(table, "");
+    }
+}
+
+static void add_range(struct text_table *table, uint64_t first, uint64_t last)
+{
+    if (first == last)
+        text_table_add_unsigned(table, first);
+    else
+        text_table_add_format(table, "%llu-%llu", (unsigned long long)first,
+                              (unsigned long long)last);
+}
+
+/* "0-7" in natural order, else the list. */
+static void add_gpus(struct text_table *table, const struct rank_map *map, unsigned node)
+{
+    const unsigned *gpus = map->kind_gpus[map->cluster->nodes[node].kind];
+    bool natural = true;
+    CLEANUP_DONE(text_buffer) struct text_buffer list;
+    text_buffer_init(&list, TEXT_BUFFER_REPORT_MAXIMUM);
+    for (unsigned i = 0; i < map->gpus_per_node; i++) {
+        natural = natural && gpus[i] == gpus[0] + i;
+        text_buffer_add(&list, "%s%u", i > 0 ? "," : "", gpus[i]);
+    }
+    if (natural)
+        add_range(table, gpus[0], gpus[map->gpus_per_node - 1]);
+    else
+        text_table_add(table, text_buffer_text(&list));
+}
+
+static void add_node_row(struct text_table *table, const struct rank_map *map, size_t block)
+{
+    uint64_t first = (uint64_t)block * map->gpus_per_node;
+    struct rank_place place;
+    unsigned low[COORDINATE_COUNT], high[COORDINATE_COUNT];
+    for (unsigned i = 0; i < map->gpus_per_node; i++) {
+        rank_map_place(map, first + i, &place);
+        for (unsigned j = 0; j < COORDINATE_COUNT; j++) {
+            unsigned value = coordinate_of(&place.coordinates, j);
+            low[j] = i == 0 || value < low[j] ? value : low[j];
+            high[j] = i == 0 || value > high[j] ? value : high[j];
+        }
+    }
+    add_range(table, first, first + map->gpus_per_node - 1);
+    text_table_add(table, map->cluster->nodes[place.node].name);
+    add_range(table, 0, map->gpus_per_node - 1);
+    add_gpus(table, map, place.node);
+    text_table_add(table, "");
+    for (unsigned j = 0; j < COORDINATE_COUNT; j++) {
+        if (is_shown(map, j))
+            add_range(table, low[j], high[j]);
+        else
+            text_table_add(table, "");
+    }
+}
+
+static void add_gap_row(struct text_table *table, size_t nodes)
+{
+    text_table_tone(table, TONE_FAINT);
+    text_table_add(table, "…");
+    text_table_add_format(table, "%zu more", nodes);
+    for (unsigned i = 2; i < 5 + COORDINATE_COUNT; i++)
+        text_table_add(table, "");
+}
+
+static void add_places(const struct map_report *report, struct text_table *table)
+{
+    const struct rank_map *map = report->map;
+    if (report->every_rank || map->world < MAP_REPORT_FOLD_RANKS) {
+        for (uint64_t rank = 0; rank < map->world; rank++)
+            add_rank_row(table, map, rank);
+        return;
+    }
+    bool folded = map->block_count > MAP_REPORT_FOLD_NODES;
+    for (size_t block = 0; block < map->block_count; block++) {
+        if (folded && block == FIRST_NODES_SHOWN) {
+            add_gap_row(table, map->block_count - FIRST_NODES_SHOWN - LAST_NODES_SHOWN);
+            block = map->block_count - LAST_NODES_SHOWN;
+        }
+        add_node_row(table, map, block);
+    }
+}
+
+static bool dimension_has_pairs(const struct mapping_cost *cost, unsigned dimension)
+{
+    for (unsigned slot = 0; slot < cost->slot_count; slot++) {
+        if (cost->pairs[dimension][slot] > 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_cost(const struct mapping_cost *cost, const struct text_style *style,
+                     struct text_buffer *out)
+{
+    struct text_column columns[1 + COST_SLOT_MAXIMUM] = {{.title = ""}};
+    for (unsigned slot = 0; slot < cost->slot_count; slot++)
+        columns[1 + slot] =
+            (struct text_column){.title = cost->slot_names[slot], .align = ALIGN_RIGHT};
+    CLEANUP(text_table)
+    struct text_table *table = text_table_create(columns, 1 + cost->slot_count);
+    for (unsigned dimension = 0; dimension < TRAFFIC_DIMENSION_COUNT; dimension++) {
+        if (!dimension_has_pairs(cost, dimension))
+            continue;
+        text_table_add(table, traffic_dimension_name((enum traffic_dimension)dimension));
+        for (unsigned slot = 0; slot < cost->slot_count; slot++) {
+            uint64_t pairs = cost->pairs[dimension][slot];
+            if (pairs == 0)
+                text_table_add(table, "");
+            else if (cost->bytes_known)
+                text_table_add(table, number_bytes_real(cost->bytes[dimension][slot]).text);
+            else
+                text_table_add_unsigned(table, pairs);
+        }
+    }
+    if (text_table_rows(table) == 0)
+        return;
+    text_heading(style, out, "%s",
+                 cost->bytes_known ? "Bytes per step, by how far they go"
+                                   : "Neighbour pairs, by how far they are "
+                                     "(bytes need --model)");
+    text_table_write(table, style, out);
+    text_buffer_add_text(out, "  lower bound and gap: not computed\n");
+}
+
+static void add_title(const struct map_report *report, const struct text_style *style,
+                      struct text_buffer *out)
+{
+    const struct rank_map *map = report->map;
+    char degrees[DEGREES_TEXT_BYTES];
+    degrees_text(&map->degrees, degrees);
+    text_heading(style, out, "%llu ranks on %zu node%s of %s", (unsigned long long)map->world,
+                 map->block_count, map->block_count == 1 ? "" : "s", map->cluster->name);
+    if (map->locality_only)
+        text_buffer_add_text(out, "  locality only: node, GPU and NIC order; no degrees given");
+    else
+        text_buffer_add(out, "  %s, rank order %s", degrees, rank_order_name(map->order));
+    text_buffer_add(out, "; MASTER_ADDR %s\n", rank_map_master(map));
+    if (report->policy_note)
+        text_buffer_add(out, "  %s%s%s\n", text_tone_begin(style, TONE_WARNING),
+                        report->policy_note, text_tone_end(style, TONE_WARNING));
+}
+
+void map_report_text(const struct map_report *report, const struct text_style *style,
+                     struct text_buffer *out)
+{
+    static const struct text_column columns[] = {
+        {.title = "rank", .align = ALIGN_RIGHT},
+        {.title = "node"},
+        {.title = "local", .align = ALIGN_RIGHT},
+        {.title = "gpu", .align = ALIGN_RIGHT},
+        {.title = "nic"},
+        {.title = "tp", .align = ALIGN_RIGHT},
+        {.title = "cp", .align = ALIGN_RIGHT},
+        {.title = "ep", .align = ALIGN_RIGHT},
+        {.title = "etp", .align = ALIGN_RIGHT},
+        {.title = "pp", .align = ALIGN_RIGHT},
+        {.title = "dp", .align = ALIGN_RIGHT},
+    };
+    CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
+    add_title(report, style, out);
+    add_places(report, table);
+    text_buffer_add_text(out, "\n");
+    text_table_write(table, style, out);
+    if (!report->every_rank && report->map->world >= MAP_REPORT_FOLD_RANKS)
+        text_buffer_add_text(out, "  a row a node; --all prints a row a rank\n");
+    add_cost(report->cost, style, out);
+}
+
+void map_report_hostfile(const struct map_report *report, struct text_buffer *out)
+{
+    const struct rank_map *map = report->map;
+    for (uint64_t rank = 0; rank < map->world; rank++) {
+        unsigned node = map->block_nodes[rank / map->gpus_per_node];
+        text_buffer_add_text(out, map->cluster->nodes[node].name);
+        text_buffer_add_text(out, "\n");
+    }
+}
+
+void map_report_rankfile(const struct map_report *report, struct text_buffer *out)
+{
+    const struct rank_map *map = report->map;
+    for (uint64_t rank = 0; rank < map->world; rank++) {
+        unsigned node = map->block_nodes[rank / map->gpus_per_node];
+        text_buffer_add(out, "rank %llu=%s slot=%u\n", (unsigned long long)rank,
+                        map->cluster->nodes[node].name, (unsigned)(rank % map->gpus_per_node));
+    }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * map_report: which rank sits where, for people, programs and launchers.
+ */
+#ifndef REPORT_MAP_REPORT_H
+#define REPORT_MAP_REPORT_H
+
+#include "mapping/mapping_cost.h"
+#include "mapping/rank_map.h"
+#include "report/text_style.h"
+
+/* From this many ranks on, the text shows one row for each node. */
+#define MAP_REPORT_FOLD_RANKS 129u
+/* … and from this many nodes on, only the first and the last ones. */
+#define MAP_REPORT_FOLD_NODES 48u
+
+struct map_report {
+    const struct rank_map *map;
+    const struct mapping_cost *cost;
+    const char *policy_note; /* a warning to show, or NULL */
+    bool every_rank;         /* never fold */
+};
+
+void map_report_text(const struct map_report *report, const struct text_style *style,
+                     struct text_buffer *out);
+
+/* The document parplan.map/1, written as it goes (no tree): a rank a line, so that 131,072
+ * ranks take milliseconds. */
+void map_report_json(const struct map_report *report, struct text_buffer *out);
+
+/* Slurm's SLURM_HOSTFILE: the node's name of each rank, a line each, in RANK order. */
+void map_report_hostfile(const struct map_report *report, struct text_buffer *out);
+/* Open MPI's rankfile: "rank 0=n001 slot=0" (slot: the local rank). */
+void map_report_rankfile(const struct map_report *report, struct text_buffer *out);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan_report: the planner's answer for people, without the walk through the rules (that
+ * is plan_explanation.h) and as the document parplan.plan/1 and parplan.check/1.
+ */
+#ifndef REPORT_PLAN_REPORT_H
+#define REPORT_PLAN_REPORT_H
+
+#include "base/json_document.h"
+#include "planner/plan_search.h"
+#include "report/text_style.h"
+#include "workload/training_spec.h"
+
+/* What was asked and what came out; everything belongs to the caller. */
+struct plan_report {
+    const struct plan_request *request;
+    const struct training_spec *training;
+    const char *framework; /* the profile's name */
+    uint64_t world;        /* GPUs that take part */
+    unsigned gpus_per_node;
+    const struct plan_list *list;
+};
+
+/* What was asked, the best plans as one table, notes; when nothing fits what is needed, what
+ * there is, and the remedies. */
+void plan_report_text(const struct plan_report *report, const struct text_style *style,
+                      struct text_buffer *out);
+/* One plan's verdict: policy, memory, step time. */
+void check_report_text(const struct plan_report *report, const struct text_style *style,
+                       struct text_buffer *out);
+
+/* NULL only without memory for the root; json_value_write reports later failures. */
+struct json_value *plan_report_json(const struct plan_report *report);
+struct json_value *check_report_json(const struct plan_report *report);
+
+/* "3 configurations break the policy, 120 do not fit in memory"; nothing when none was
+ * rejected. */
+void plan_report_rejections(const struct plan_list *list, struct text_buffer *out);
+
+/* Parts that several reports share: what was asked; the remedies; the notes; one line that
+ * says what the nearest plan needs and what there is ("nothing fits: …"). */
+void plan_report_request(const struct plan_report *report, const struct text_style *style,
+                         struct text_buffer *out);
+void plan_report_plans(const struct plan_report *report, const struct text_style *style,
+                       struct text_buffer *out);
+void plan_report_remedies(const struct plan_list *list, const struct text_style *style,
+                          struct text_buffer *out);
+void plan_report_notes(const struct plan_list *list, const struct text_style *style,
+                       struct text_buffer *out);
+void plan_report_misfit(const struct plan_report *report, struct text_buffer *out);
+
+#endif

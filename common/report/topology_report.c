@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/topology_report.h"
+#include "report/number_text.h"
+#include "report/text_table.h"
+
+#define SWITCHES_SHOWN 64u
+
+/* Names as "n[001-008]". */
+static void add_names(struct text_table *table, const struct node_list *names)
+{
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, TEXT_BUFFER_REPORT_MAXIMUM);
+    node_list_encode(names, &text);
+    text_table_add(table, text_buffer_text(&text));
+}
+
+static void add_switch_members(const struct fabric *fabric, unsigned index,
+                               struct text_table *table)
+{
+    CLEANUP(node_list) struct node_list *names = node_list_create(NULL);
+    bool failed = !names;
+    for (size_t i = 0; !failed && i < fabric->node_count; i++) {
+        if (fabric->nodes[i].leaf == index)
+            failed = node_list_add(names, fabric->nodes[i].name, NULL) < 0;
+    }
+    for (size_t i = 0; !failed && i < fabric->switch_count; i++) {
+        if (fabric->switches[i].parent == index)
+            failed = node_list_add(names, fabric->switches[i].name, NULL) < 0;
+    }
+    if (failed)
+        text_table_add(table, "?");
+    else
+        add_names(table, names);
+}
+
+static void add_switches(const struct fabric *fabric, const struct text_style *style,
+                         struct text_buffer *out)
+{
+    static const struct text_column columns[] = {{.title = "switch"},
+                                                 {.title = "tier"},
+                                                 {.title = "uplink", .align = ALIGN_RIGHT},
+                                                 {.title = "above"},
+                                                 {.title = "below", .wrap = true}};
+    size_t shown = fabric->switch_count < SWITCHES_SHOWN ? fabric->switch_count : SWITCHES_SHOWN;
+    CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
+    for (unsigned i = 0; i < shown; i++) {
+        const struct fabric_switch *one = &fabric->switches[i];
+        text_table_add(table, one->name);
+        text_table_add(table, fabric->tier_names[one->tier]);
+        text_table_add(table, one->uplink_bytes_per_second > 0.0
+                                  ? number_network(one->uplink_bytes_per_second).text
+                                  : "");
+        text_table_add(table, one->parent == FABRIC_NONE ? "" : fabric->switches[one->parent].name);
+        add_switch_members(fabric, i, table);
+    }
+    text_table_write(table, style, out);
+    if (shown < fabric->switch_count)
+        text_buffer_add(out, "  … %zu switches more (--format json has them all)\n",
+                        fabric->switch_count - shown);
+}
+
+void fabric_report_text(const struct fabric *fabric, const struct text_style *style,
+                        struct text_buffer *out)
+{
+    text_heading(style, out, "Fabric from %s", fabric->source ? fabric->source : "?");
+    text_buffer_add(out, "  %zu nodes, %zu switches, tiers near to far:", fabric->node_count,
+                    fabric->switch_count);
+    for (unsigned i = 0; i < fabric->tier_count; i++)
+        text_buffer_add(out, " %s", fabric->tier_names[i]);
+    text_buffer_add_text(out, "\n");
+    if (fabric->switch_count > 0)
+        add_switches(fabric, style, out);
+    for (size_t i = 0; i < fabric->warning_count; i++)
+        text_buffer_add(out, "  %swarning: %s%s\n", text_tone_begin(style, TONE_WARNING),
+                        fabric->warnings[i], text_tone_end(style, TONE_WARNING));
+}
+
+static void add_kind_nodes(const struct cluster_topology *cluster, unsigned kind,
+                           struct text_table *table)
+{
+    CLEANUP(node_list) struct node_list *names = node_list_create(NULL);
+    bool failed = !names;
+    size_t count = 0;
+    for (size_t i = 0; !failed && i < cluster->node_count; i++) {
+        if (cluster->nodes[i].kind != kind)
+            continue;
+        count++;
+        failed = node_list_add(names, cluster->nodes[i].name, NULL) < 0;
+    }
+    text_table_add_unsigned(table, count);
+    text_table_add_unsigned(table, cluster->kinds[kind]->gpu_count);
+    if (failed)
+        text_table_add(table, "?");
+    else
+        add_names(table, names);
+}
+
+void cluster_report_text(const struct cluster_topology *cluster,
+                         const struct topology_report_options *options,
+                         const struct text_style *style, struct text_buffer *out)
+{
+    static const struct text_column columns[] = {{.title = "kind"},
+                                                 {.title = "nodes", .align = ALIGN_RIGHT},
+                                                 {.title = "GPUs each", .align = ALIGN_RIGHT},
+                                                 {.title = "names", .wrap = true}};
+    bool known = false;
+    unsigned domain = cluster_nvlink_domain_gpus(cluster, &known);
+    CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
+    text_heading(style, out, "%s", cluster->name);
+    text_buffer_add(out, "  %zu nodes, %llu GPUs; NVLink domain %s%s\n", cluster->node_count,
+                    (unsigned long long)cluster_gpu_count(cluster),
+                    known ? number_grouped(domain).text : "unknown", known ? " GPUs" : "");
+    for (unsigned i = 0; i < cluster->kind_count; i++) {
+        text_table_add(table, cluster->kind_names[i]);
+        add_kind_nodes(cluster, i, table);
+    }
+    text_table_write(table, style, out);
+    if (cluster->fabric)
+        fabric_report_text(cluster->fabric, style, out);
+    else
+        text_buffer_add_text(out, "\n  fabric: unknown (no switches given)\n");
+    for (size_t i = 0; i < cluster->kind_count; i++)
+        node_report_text(cluster->kinds[i], options, style, out);
+}
