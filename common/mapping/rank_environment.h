@@ -8,8 +8,12 @@
  * PARPLAN_VPP_SIZE, PARPLAN_ORDER, PARPLAN_PLAN_ID.
  * One task per node (torchrun): PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE,
  * PET_MASTER_ADDR, PET_MASTER_PORT, PET_RDZV_BACKEND=static, MASTER_*, and of PARPLAN_* the
- * sizes, order and plan id.
- * Locality only (no degrees): no PARPLAN_*_RANK and _SIZE.
+ * sizes, order and plan id. (torchrun's c10d rendezvous ignores the node's rank: static.)
+ * One GPU per node and one task on it counts as one task per GPU.
+ * Locality only (no degrees): no PARPLAN_*_RANK and _SIZE, and no PARPLAN_ORDER.
+ *
+ * NODE_RANK = GROUP_RANK = PET_NODE_RANK = RANK / GPUs per node: the block's number, not the
+ * node's index in the step.
  */
 #ifndef MAPPING_RANK_ENVIRONMENT_H
 #define MAPPING_RANK_ENVIRONMENT_H
@@ -35,12 +39,18 @@ struct rank_task {
     unsigned local_task;   /* 0 … tasks_per_node - 1 */
     unsigned visible_gpus; /* devices the task sees; 0: unknown */
     unsigned master_port;
+    bool hidden_gpus_allowed; /* policy hidden_gpus: allow: a task that sees one GPU gets LOCAL_RANK
+                                 0 instead of a refusal */
 };
 
+/* Refused: node or local task out of range, a port out of range, and fewer visible GPUs than
+ * the node's ranks (one GPU each unless hidden_gpus_allowed): LOCAL_RANK would name a device
+ * that the task cannot see. */
 int rank_environment_compute(const struct wire_plan *wire, const struct rank_task *task,
                              struct rank_environment *ret, struct error_info *err);
 
-/* MASTER_PORT below the ephemeral range (10000 … 29999) from job and step number. */
+/* MASTER_PORT below the ephemeral range: 10000 + (61 * job + step) mod 20000. Jobs whose
+ * numbers are less than 300 apart never meet as long as they have at most 61 steps. */
 unsigned rank_environment_port(uint64_t job, uint64_t step);
 
 #endif

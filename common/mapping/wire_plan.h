@@ -3,12 +3,21 @@
  * wire_plan: the plan as srun ships it to every slurmstepd in SLURM_PARPLAN_PLAN: one
  * versioned line of key=value, below WIRE_PLAN_MAXIMUM_BYTES, never a per-rank table.
  *
- *     v=1;id=…;n=64;nodes=8;per_node=8;tasks_per_node=8;tp=8;cp=1;…;order=tp-cp-ep-dp-pp;
- *     map=<runs or base64>;master=n01;cluster=<digest>
+ *     v=1;id=…;n=64;nodes=8;per_node=8;tasks_per_node=8;tp=8;cp=1;ep=1;etp=8;pp=4;vpp=1;dp=2;
+ *     shard=1;order=tp-cp-ep-dp-pp;master=n01;cluster=<digest>;map=<node_permutation>
+ *
+ * Without degrees (locality only) the keys tp … shard and order are absent, all of them.
+ * v comes first; the other keys may stand in any order.
  *
  * decode treats the text as hostile: unknown version, unknown or repeated or missing key,
  * a number out of range, a map that is no bijection of the nodes, degrees whose product is
- * not n are each refused in one line. decode(encode(x)) == x.
+ * not n, an id that does not belong to the rest are each refused in one line
+ * (without the variable's name: the caller puts it in front).
+ * decode(encode(x)) == x. The id is FNV-1a over everything else: it finds mix-ups and slips,
+ * it is no signature; what a plan may ask for is checked again by whoever decodes it.
+ *
+ * encode refuses a plan that does not fit: any regular permutation of any size is a few
+ * hundred bytes, a random one fits up to some 24,000 nodes.
  */
 #ifndef MAPPING_WIRE_PLAN_H
 #define MAPPING_WIRE_PLAN_H
