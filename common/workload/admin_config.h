@@ -10,6 +10,8 @@
 #include "workload/policy.h"
 
 #define ADMIN_CONFIG_DEFAULT_PATH "/etc/parplan/parplan.yaml"
+#define ADMIN_CONFIG_MAXIMUM_BYTES ((size_t)1 << 20)
+#define ADMIN_CONFIG_MAXIMUM_PARTITIONS 1024u
 
 struct partition_policy {
     const char *partition;
@@ -25,10 +27,13 @@ struct admin_config {
     size_t partition_count;
     const char *default_parplan; /* defaults.parplan: the option used when none is given, or NULL */
     const char *master_addr;     /* slurm.master_addr: "name", "address"; or NULL */
+    bool hidden_gpus_allowed;    /* slurm.hidden_gpus: "refuse" (default) or "allow" */
     struct arena *arena;
 };
 
 struct admin_config *admin_config_default(struct error_info *err);
+/* Refuses, with its line: an unknown key, a word that is no choice, a default that is no
+ * option, another schema. */
 struct admin_config *admin_config_parse(const char *text, size_t bytes, const char *source,
                                         struct error_info *err);
 void admin_config_free(struct admin_config *config);

@@ -263,6 +263,23 @@ static void choices_are_the_names_of_the_enums(void **state)
         assert_non_null(job_key_info((enum job_key)i)->help);
 }
 
+static int read_scenario(void *context, struct error_info *err)
+{
+    (void)context;
+    CLEANUP(job_spec) struct job_spec *spec = job_spec_create(err);
+    CLEANUP(job_spec) struct job_spec *file = spec ? job_spec_create(err) : NULL;
+    if (!file || job_spec_parse_option(spec, "auto,tp=8,sharding=fsdp", "--parplan", err) < 0 ||
+        job_spec_parse_yaml(file, job_yaml, sizeof(job_yaml) - 1, "job.yaml", err) < 0)
+        return -1;
+    return job_spec_merge_below(spec, file, err);
+}
+
+static void fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    unit_test_expect_clean_failures(read_scenario, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +291,7 @@ int main(void)
         cmocka_unit_test(precedence_fills_gaps_and_refuses_conflicts),
         cmocka_unit_test(degrees_are_the_given_ones),
         cmocka_unit_test(choices_are_the_names_of_the_enums),
+        cmocka_unit_test(fails_cleanly_without_memory),
     };
     return unit_test_main("workload/job_spec", tests, COUNT_OF(tests));
 }

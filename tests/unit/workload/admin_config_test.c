@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/unit_test.h"
+#include "workload/admin_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SCHEMA "schema: parplan.config/1\n"
+
+static const char whole[] = SCHEMA "enabled: true\n"
+                                   "cluster: slurm\n"
+                                   "policy:\n"
+                                   "  tp_within: node\n"
+                                   "  max_tp: 16\n"
+                                   "  on_violation: warn\n"
+                                   "  require_plan: off\n"
+                                   "  on_unknown_topology: deny\n"
+                                   "  partitions:\n"
+                                   "    debug: {tp_within: \"off\"}\n"
+                                   "    nvl72: {tp_within: nvlink_domain, on_violation: fix}\n"
+                                   "defaults: {parplan: auto}\n"
+                                   "slurm: {master_addr: address, hidden_gpus: allow}\n";
+
+static struct admin_config *parse(const char *text, struct error_info *err)
+{
+    return admin_config_parse(text, strlen(text), "parplan.yaml", err);
+}
+
+static void reads_every_field(void **state)
+{
+    (void)state;
+    struct error_info err = {0};
+    CLEANUP(admin_config) struct admin_config *config = parse(whole, &err);
+    if (!config)
+        fail_msg("%s", err.text);
+    assert_true(config->enabled);
+    assert_string_equal(config->source, "parplan.yaml");
+    assert_string_equal(config->cluster, "slurm");
+    assert_string_equal(config->default_parplan, "auto");
+    assert_string_equal(config->master_addr, "address");
+    assert_true(config->hidden_gpus_allowed);
+    const struct policy want = {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY};
+    assert_memory_equal(&config->policy, &want, sizeof(want));
+    assert_int_equal(config->partition_count, 2);
+}
+
+static void partitions_override_the_general_policy(void **state)
+{
+    (void)state;
+    CLEANUP(admin_config) struct admin_config *config = parse(whole, NULL);
+    assert_non_null(config);
+    const struct policy debug = {TP_WITHIN_OFF, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY};
+    const struct policy nvl72 = {TP_WITHIN_NVLINK_DOMAIN, 16, POLICY_FIX, REQUIRE_OFF,
+                                 UNKNOWN_DENY};
+    assert_memory_equal(admin_config_policy(config, "debug"), &debug, sizeof(debug));
+    assert_memory_equal(admin_config_policy(config, "nvl72"), &nvl72, sizeof(nvl72));
+    assert_ptr_equal(admin_config_policy(config, "gpu"), &config->policy);
+    assert_ptr_equal(admin_config_policy(config, NULL), &config->policy);
+}
+
+static const char *const valid[] = {
+    SCHEMA,
+    SCHEMA "enabled: false\n",
+    SCHEMA "policy: {tp_within: off}\n",
+    SCHEMA "policy: {tp_within: \"off\", partitions: {}}\n",
+    SCHEMA "cluster: dgx-h100:16\n",
+    SCHEMA "cluster: /etc/parplan/cluster.yaml\n",
+    SCHEMA "defaults: {parplan: \"off\"}\n",
+    SCHEMA "defaults: {parplan: /etc/parplan/job.yaml}\n",
+    SCHEMA "defaults: {parplan: job.yaml}\n",
+    SCHEMA "defaults: {parplan: \"auto,framework=torchtitan\"}\n",
+    SCHEMA "slurm: {master_addr: name}\n",
+};
+
+static void accepts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(valid); i++) {
+        struct error_info err = {0};
+        CLEANUP(admin_config) struct admin_config *config = parse(valid[i], &err);
+        if (!config)
+            fail_msg("%s: %s", valid[i], err.text);
+    }
+}
+
+static const struct {
+    const char *text, *part; /* of the message */
+} invalid[] = {
+    {"", "parplan.yaml"},
+    {"enabled: true\n", "parplan.config/1"},
+    {"schema: parplan.job/1\n", "parplan.config/1"},
+    {SCHEMA "enable: true\n", "parplan.yaml:2: enable: unknown key; did you mean enabled?"},
+    {SCHEMA "accounts: {a: {}}\n", "parplan.yaml:2: accounts: unknown key"},
+    {SCHEMA "policy:\n  qos: {}\n", "parplan.yaml:3: policy.qos: unknown key"},
+    {SCHEMA "policy:\n  users: []\n", "parplan.yaml:3: policy.users: unknown key"},
+    {SCHEMA "policy:\n  partitions:\n    debug: {partitions: {}}\n",
+     "parplan.yaml:4: policy.partitions.debug.partitions: unknown key"},
+    {SCHEMA "policy:\n  tp_within: rack\n", "parplan.yaml:3: policy.tp_within:"},
+    {SCHEMA "policy:\n  tp_within: false\n", "parplan.yaml:3: policy.tp_within:"},
+    {SCHEMA "policy:\n  max_tp: -1\n", "parplan.yaml:3: policy.max_tp:"},
+    {SCHEMA "policy:\n  max_tp: 2000000\n", "parplan.yaml:3: policy.max_tp:"},
+    {SCHEMA "policy: deny\n", "parplan.yaml:2: policy:"},
+    {SCHEMA "policy:\n  partitions: [debug]\n",
+     "parplan.yaml:3: policy.partitions: needs a mapping"},
+    {SCHEMA "policy:\n  partitions: {debug: off}\n", "parplan.yaml:3: policy.partitions.debug:"},
+    {SCHEMA "enabled: maybe\n", "parplan.yaml:2: enabled:"},
+    {SCHEMA "cluster: {a: b}\n", "parplan.yaml:2: cluster: needs one value"},
+    {SCHEMA "cluster: \"\"\n", "parplan.yaml:2: cluster: needs one value"},
+    {SCHEMA "cluster: \"a\\nb\"\n", "parplan.yaml:2: cluster: \"a?b\" has control characters"},
+    {SCHEMA "defaults: {parplan: tpp=8}\n",
+     "parplan.yaml:2: defaults.parplan: as an option: unknown key \"tpp\"; did you mean tp?"},
+    {SCHEMA "defaults: {parplan: [auto]}\n", "parplan.yaml:2: defaults.parplan: needs one value"},
+    {SCHEMA "defaults: {model: x}\n", "parplan.yaml:2: defaults.model: unknown key"},
+    {SCHEMA "defaults: auto\n", "parplan.yaml:2: defaults:"},
+    {SCHEMA "slurm: {master_addr: dns}\n", "parplan.yaml:2: slurm.master_addr:"},
+    {SCHEMA "slurm: {port: 1}\n", "parplan.yaml:2: slurm.port: unknown key"},
+};
+
+static void refuses_with_the_line(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(invalid); i++) {
+        struct error_info err = {0};
+        assert_null(parse(invalid[i].text, &err));
+        if (!strstr(err.text, invalid[i].part))
+            fail_msg("\"%s\" lacks \"%s\"", err.text, invalid[i].part);
+        assert_int_equal(err.kind, ERROR_INPUT);
+    }
+}
+
+static void defaults_are_built_in(void **state)
+{
+    (void)state;
+    CLEANUP(admin_config) struct admin_config *config = admin_config_default(NULL);
+    assert_non_null(config);
+    assert_string_equal(config->source, "built-in defaults");
+    assert_true(config->enabled);
+    assert_null(config->default_parplan);
+    assert_null(config->cluster);
+    assert_memory_equal(&config->policy, &policy_default, sizeof(policy_default));
+}
+
+/* A folder of our own with one file; the caller's uid stands for root's. */
+static void write_file(char folder[], char path[], size_t bytes, const char *text, mode_t mode)
+{
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, bytes, "%s/parplan.yaml", folder);
+    CLEANUP_FILE FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fchmod(fileno(file), mode);
+}
+
+static void loads_only_what_the_owner_alone_can_write(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/admin_config_XXXXXX", path[64];
+    struct error_info err = {0};
+    write_file(folder, path, sizeof(path), whole, 0644);
+    CLEANUP(admin_config) struct admin_config *config = admin_config_load(path, getuid(), &err);
+    chmod(path, 0666);
+    struct admin_config *unsafe = admin_config_load(path, getuid(), &err);
+    unlink(path);
+    struct error_info missing = {0};
+    struct admin_config *absent = admin_config_load(path, getuid(), &missing);
+    rmdir(folder);
+    assert_non_null(config);
+    assert_string_equal(config->source, path);
+    assert_null(unsafe);
+    assert_non_null(strstr(err.text, "chmod go-w"));
+    assert_null(absent);
+    assert_non_null(strstr(missing.text, "does not exist"));
+}
+
+static void a_missing_default_file_means_the_defaults(void **state)
+{
+    (void)state;
+    if (access(ADMIN_CONFIG_DEFAULT_PATH, F_OK) == 0)
+        skip(); /* this machine has one */
+    CLEANUP(admin_config) struct admin_config *config = admin_config_load(NULL, 0, NULL);
+    assert_non_null(config);
+    assert_string_equal(config->source, "built-in defaults");
+}
+
+static int parse_scenario(void *context, struct error_info *err)
+{
+    (void)context;
+    CLEANUP(admin_config) struct admin_config *config = parse(whole, err);
+    return config ? 0 : -1;
+}
+
+static void fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    unit_test_expect_clean_failures(parse_scenario, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_every_field),
+        cmocka_unit_test(partitions_override_the_general_policy),
+        cmocka_unit_test(accepts),
+        cmocka_unit_test(refuses_with_the_line),
+        cmocka_unit_test(defaults_are_built_in),
+        cmocka_unit_test(loads_only_what_the_owner_alone_can_write),
+        cmocka_unit_test(a_missing_default_file_means_the_defaults),
+        cmocka_unit_test(fails_cleanly_without_memory),
+    };
+    return unit_test_main("workload/admin_config", tests, COUNT_OF(tests));
+}
