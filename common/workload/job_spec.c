@@ -2,8 +2,8 @@
 #include "workload/job_spec.h"
 
 #include "base/parse_number.h"
-#include "base/text_buffer.h"
 #include "base/yaml_fields.h"
+#include <stdio.h>
 #include <string.h>
 
 /* What one specification may hold: keys, values and places, each once. */
@@ -99,21 +99,28 @@ void job_spec_free(struct job_spec *spec)
         arena_free(spec->arena);
 }
 
+/* "none, zero1, zero2" */
+static void join(const char *const *words, size_t count, char out[static ERROR_TEXT_BYTES])
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < count && used < ERROR_TEXT_BYTES; i++)
+        used += (size_t)snprintf(out + used, ERROR_TEXT_BYTES - used, "%s%s", i > 0 ? ", " : "",
+                                 words[i]);
+}
+
 static int unknown_key(const char *name, const char *where, struct error_info *err)
 {
     const char *names[JOB_KEY_COUNT];
-    CLEANUP_DONE(text_buffer) struct text_buffer list;
-    text_buffer_init(&list, ERROR_TEXT_BYTES);
-    for (unsigned i = 0; i < JOB_KEY_COUNT; i++) {
+    char list[ERROR_TEXT_BYTES];
+    for (unsigned i = 0; i < JOB_KEY_COUNT; i++)
         names[i] = keys[i].name;
-        text_buffer_add(&list, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
+    join(names, JOB_KEY_COUNT, list);
     const char *nearest = name_nearest(name, names, JOB_KEY_COUNT);
     if (nearest)
         return error_set(err, "%s: unknown key \"%.64s\"; did you mean %s? (keys: %s)", where, name,
-                         nearest, text_buffer_text(&list));
-    return error_set(err, "%s: unknown key \"%.64s\" (keys: %s)", where, name,
-                     text_buffer_text(&list));
+                         nearest, list);
+    return error_set(err, "%s: unknown key \"%.64s\" (keys: %s)", where, name, list);
 }
 
 static int find_key(const char *name, const char *where, enum job_key *ret, struct error_info *err)
@@ -149,17 +156,17 @@ static int read_choice(enum job_key key, const char *value, struct job_value *re
     for (size_t i = 0; i < COUNT_OF(aliases); i++)
         if (aliases[i].key == key && strcmp(value, aliases[i].word) == 0)
             word = aliases[i].choice;
-    CLEANUP_DONE(text_buffer) struct text_buffer list;
-    text_buffer_init(&list, ERROR_TEXT_BYTES);
-    for (unsigned i = 0; choices[i]; i++) {
-        text_buffer_add(&list, "%s%s", i > 0 ? ", " : "", choices[i]);
-        if (strcmp(word, choices[i]) != 0)
+    size_t count = 0;
+    for (; choices[count]; count++) {
+        if (strcmp(word, choices[count]) != 0)
             continue;
-        ret->number = i;
-        ret->text = choices[i];
+        ret->number = count;
+        ret->text = choices[count];
         return 0;
     }
-    return error_set(err, "\"%.64s\" is not one of %s", value, text_buffer_text(&list));
+    char list[ERROR_TEXT_BYTES];
+    join(choices, count, list);
+    return error_set(err, "\"%.64s\" is not one of %s", value, list);
 }
 
 static int read_value(enum job_key key, const char *value, struct job_value *ret,
