@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# What the suites on a private Slurm share. A suite says `load support`; it then has a cluster of
+# $cluster_nodes nodes of its own, from its first test to its last, and srun talks to it. A suite
+# that wants another one defines setup_file itself and calls start_cluster.
+# shellcheck disable=SC2154
+bats_require_minimum_version 1.5.0
+
+cluster=$BATS_TEST_DIRNAME/cluster
+cluster_nodes=${cluster_nodes:-2}
+client_seconds=${client_seconds:-60}
+
+setup_file() {
+    start_cluster "$cluster_nodes"
+}
+
+teardown_file() {
+    "$cluster" stop
+}
+
+setup() {
+    wait_until_idle
+}
+
+# On a failure, what the daemons had to say.
+teardown() {
+    [[ ${BATS_TEST_COMPLETED:-} ]] && return
+    grep -h error: "$PARPLAN_CLUSTER_DIR"/log/*.log 2>/dev/null | grep -v pmi | tail -n 20
+}
+
+start_cluster() {
+    export PARPLAN_CLUSTER_DIR=${PARPLAN_CLUSTER_DIR:-$BATS_FILE_TMPDIR/cluster}
+    "$cluster" start "$1"
+    eval "$("$cluster" env)"
+}
+
+# wait_until WHAT COMMAND...: until the command succeeds, 10 seconds at most
+wait_until() {
+    local i
+    for ((i = 0; i < 200; i++)); do
+        ! "${@:2}" || return 0
+        sleep 0.05
+    done
+    echo "no $1 within 10 s: $(timeout 10 sinfo -hNo '%N %T %E' | head -n 5 | paste -sd';')"
+    return 1
+}
+
+all_idle() {
+    [[ $(timeout 10 sinfo -ho %T | sort -u) == idle ]]
+}
+
+job_runs() {
+    [[ $(timeout 10 squeue -h -t R -o %i) ]]
+}
+
+# Nodes stay "completing" for a moment after a job; the next srun would be queued, and say so.
+wait_until_idle() {
+    wait_until "idle nodes" all_idle
+}
+
+wait_until_job_runs() {
+    wait_until "running job" job_runs
+}
+
+# run_client COMMAND ARGUMENT...: bats' run within client_seconds; sets status, output and lines
+# (stdout), stderr. What it did is shown when the test fails.
+run_client() {
+    printf '$'
+    printf ' %q' "$@"
+    echo
+    run --separate-stderr timeout --kill-after=5 "$client_seconds" "$@"
+    printf '%s\n' "$output" "${stderr:-}" "exit status $status"
+    if ((status == 124 || status == 137)); then
+        echo "no end within $client_seconds s"
+        return 1
+    fi
+}
+
+run_srun() {
+    run_client srun "$@"
+}
+
+# expect WHAT GOT WANTED
+expect() {
+    [[ $2 == "$3" ]] && return
+    printf '%s\n  got:    %s\n  wanted: %s\n' "$1" "$2" "$3"
+    return 1
+}
+
+# expect_match WHAT GOT REGEX
+expect_match() {
+    [[ $2 =~ $3 ]] && return
+    printf '%s\n  got:     %s\n  matches: %s not\n' "$1" "$2" "$3"
+    return 1
+}
+
+expect_status() {
+    expect "exit status" "$status" "$1"
+}
+
+# Prints the processes that run in a folder or were started there.
+processes_in() {
+    { find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$1*" 2>/dev/null || true; } |
+        sed 's|/proc/\([0-9]*\)/cwd|\1|'
+}
