@@ -4,7 +4,9 @@
  * the cluster's shape tell before the mapping: how many share a node, an NVLink domain, a
  * tier. The mapping later confirms or corrects it.
  * The model behind it: RANK blocks whole on a node, TP (then CP, EP) inside, PP over near
- * nodes, DP outermost (node permutation), leaves filled in order.
+ * nodes, DP outermost (node permutation), leaves filled in order. A shard group narrower
+ * than DP (HSDP) stays nearer than PP.
+ * Strides come from rank_order.h. Pure, no allocation, thread safe.
  */
 #ifndef PLANNER_GROUP_SPAN_H
 #define PLANNER_GROUP_SPAN_H
@@ -33,6 +35,25 @@ struct group_span {
     unsigned groups_per_node; /* groups of this dimension that share a node's NICs */
 };
 
+/* What of a cluster decides spans; made once per request. */
+struct cluster_shape {
+    unsigned gpus_per_node; /* used ones */
+    unsigned domain_gpus;   /* used GPUs of one NVLink domain, may span nodes; 1: none known */
+    bool domain_known;
+    unsigned tier_count;
+    /* The largest run of nodes that never straddles a switch of that tier (the greatest
+     * common divisor of the switches' node counts); 0: one switch holds every node. */
+    unsigned tier_nodes[FABRIC_MAXIMUM_TIERS];
+};
+
+/* gpus_per_node 0: all of the smallest node. */
+void cluster_shape_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+                      struct cluster_shape *ret);
+/* degrees: complete. A group that a node's GPUs cannot hold whole counts with the largest
+ * equal parts. */
+void group_span_in(const struct cluster_shape *shape, const struct degrees *degrees,
+                   enum rank_order order, enum group_dimension dimension, struct group_span *ret);
+/* The same in one call. */
 void group_span_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
                    const struct degrees *degrees, enum rank_order order,
                    enum group_dimension dimension, struct group_span *ret);

@@ -19,6 +19,8 @@
 
 #define PLAN_DEFAULT_TOP 6u /* the answer and the five next best */
 
+struct efficiency_catalogue;
+
 struct plan_request {
     const struct model_spec *model;
     const struct cluster_topology *cluster; /* the nodes of the job */
@@ -30,6 +32,7 @@ struct plan_request {
     uint64_t world;           /* GPUs that take part; 0: all of the cluster */
     unsigned gpus_per_node;   /* GPUs used on each node; 0: all */
     unsigned top;             /* plans wanted; 0: PLAN_DEFAULT_TOP */
+    const struct efficiency_catalogue *efficiencies; /* NULL: the compiled-in ones */
 };
 
 struct plan_list *plan_search(const struct plan_request *request, struct error_info *err);

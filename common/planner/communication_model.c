@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "planner/communication_model.h"
+
+#include "planner/efficiency_catalogue.h"
+
+struct levels {
+    double inside, parts;             /* ranks inside a part, and parts */
+    double inside_rate, outside_rate; /* bytes per second */
+    bool nvlink;
+};
+
+static double smaller(double left, double right) { return left < right ? left : right; }
+
+static double outside_rate(const struct plan_context *context, const struct group_span *span)
+{
+    unsigned tier = span->tier > 0 ? (unsigned)span->tier : 0;
+    if (tier > context->shape.tier_count)
+        tier = context->shape.tier_count;
+    return context->tier_bytes_per_second[tier];
+}
+
+static struct levels levels_of(const struct plan_context *context, const struct group_span *span)
+{
+    struct levels levels = {.outside_rate = outside_rate(context, span)};
+    levels.nvlink = span->per_domain >= span->per_node && span->per_domain > 1 &&
+                    context->nvlink_bytes_per_second > 0;
+    unsigned inside = levels.nvlink ? span->per_domain : span->per_node;
+    levels.inside = inside;
+    levels.parts = (double)span->size / inside;
+    levels.inside_rate = context->pcie_bytes_per_second;
+    if (levels.nvlink)
+        levels.inside_rate = smaller(context->nvlink_bytes_per_second,
+                                     (inside - 1) * context->pair_bytes_per_second);
+    return levels;
+}
+
+static double rounds(double parts)
+{
+    double hops = 0;
+    for (double reach = 1; reach < parts; reach *= 2)
+        hops++;
+    return hops;
+}
+
+struct hops {
+    double inside, outside;
+};
+
+static struct hops hops_of(const struct levels *levels, enum collective collective)
+{
+    double inside = levels->inside - 1, outside = levels->parts - 1;
+    switch (collective) {
+    case COLLECTIVE_ALL_REDUCE:
+        return (struct hops){2 * inside, 2 * smaller(outside, rounds(levels->parts))};
+    case COLLECTIVE_ALL_GATHER:
+        return (struct hops){inside, outside};
+    default:
+        return (struct hops){outside > 0 ? 0 : 1, outside > 0 ? 1 : 0};
+    }
+}
+
+static double transfer_seconds(const struct levels *levels, enum collective collective,
+                               double bytes)
+{
+    double inside = levels->inside, parts = levels->parts, size = inside * parts;
+    double in, out;
+    switch (collective) {
+    case COLLECTIVE_ALL_REDUCE:
+    case COLLECTIVE_ALL_GATHER:
+        in = (inside - 1) / inside * bytes;
+        out = (parts - 1) / parts * bytes / inside;
+        if (collective == COLLECTIVE_ALL_REDUCE) {
+            in *= 2;
+            out *= 2;
+        }
+        break;
+    case COLLECTIVE_ALL_TO_ALL:
+        in = (inside - 1) / size * bytes;
+        out = (size - inside) / size * bytes;
+        break;
+    default:
+        in = parts > 1 ? 0 : bytes;
+        out = parts > 1 ? bytes : 0;
+    }
+    double seconds = in > 0 ? in / levels->inside_rate : 0;
+    return out > 0 ? seconds + out / levels->outside_rate : seconds;
+}
+
+double collective_seconds(const struct plan_context *context, const struct group_span *span,
+                          enum collective collective, double bytes)
+{
+    if (span->size <= 1)
+        return 0;
+    struct levels levels = levels_of(context, span);
+    struct hops hops = hops_of(&levels, collective);
+    double transfer = transfer_seconds(&levels, collective, bytes), fastest = 0;
+    for (unsigned i = 0; i < EFFICIENCY_PROTOCOLS; i++) {
+        const struct efficiency_protocol *protocol = &context->efficiencies->protocols[i];
+        double hop = levels.nvlink ? protocol->nvlink_hop_seconds : protocol->pcie_hop_seconds;
+        double seconds = protocol->base_seconds + hops.inside * hop +
+                         hops.outside * protocol->network_hop_seconds +
+                         transfer / protocol->bandwidth_share;
+        if (i == 0 || seconds < fastest)
+            fastest = seconds;
+    }
+    return fastest;
+}
+
+void plan_spans_of(const struct plan_context *context, const struct plan *plan,
+                   struct plan_spans *ret)
+{
+    const struct cluster_shape *shape = &context->shape;
+    for (unsigned i = 0; i < GROUP_DIMENSION_COUNT; i++)
+        group_span_in(shape, &plan->degrees, plan->order, (enum group_dimension)i, &ret->of[i]);
+    /* CP ranks hold the same parameters and stand between TP and DP: one group of D c. */
+    struct degrees merged = plan->degrees;
+    merged.dp *= merged.cp;
+    merged.shard *= merged.cp;
+    merged.cp = 1;
+    group_span_in(shape, &merged, plan->order, GROUP_DP, &ret->states);
+    group_span_in(shape, &merged, plan->order, GROUP_SHARD, &ret->shard);
+    struct degrees experts = plan->degrees;
+    experts.tp = experts.etp;
+    group_span_in(shape, &experts, plan->order, GROUP_TP, &ret->etp);
+}

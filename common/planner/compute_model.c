@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "planner/compute_model.h"
+
+#include "planner/efficiency_catalogue.h"
+#include "planner/memory_model.h"
+
+#define FLOPS_PER_MULTIPLY_ADD 2.0
+#define FUSED_BACKWARD_FLOPS 2.5  /* of forward */
+#define ELEMENTWISE_BACKWARD 2.0  /* of forward */
+#define LOGITS_TRAFFIC_BYTES 16.0 /* per logit: write, read for maximum, sum and gradient */
+#define OPTIMIZER_READ_AND_WRITE 2.0
+
+/* rows: all of them; each: those of one matrix, which decide how well it runs. */
+static double gemm_seconds(const struct plan_context *context, double rows, double each, double out,
+                           double in)
+{
+    const struct efficiency_architecture *shape = context->architecture;
+    double width = out < in ? out : in;
+    double flops = FLOPS_PER_MULTIPLY_ADD * rows * out * in;
+    return flops / context->gemm_flops_per_second * (1 + shape->token_half / each) *
+           (1 + shape->width_half / width);
+}
+
+static double dense_gemm(const struct plan_context *context, double rows, double out, double in)
+{
+    return out > 0 && in > 0 ? gemm_seconds(context, rows, rows, out, in) : 0;
+}
+
+static double grouped_projections(const struct plan_context *context, double rows, double tp)
+{
+    const struct model_spec *model = context->model;
+    double heads = (double)model->heads * model->head_dim;
+    double pairs = 2.0 * model->kv_heads * model->head_dim;
+    return dense_gemm(context, rows, (heads + pairs) / tp, model->hidden) +
+           dense_gemm(context, rows, model->hidden, heads / tp);
+}
+
+static double latent_projections(const struct plan_context *context, double rows, double tp)
+{
+    const struct model_spec *model = context->model;
+    double heads = model->heads / tp;
+    double query = heads * (model->qk_nope_head_dim + model->qk_rope_head_dim);
+    double low = model->q_lora_rank > 0 ? model->q_lora_rank : model->hidden;
+    double seconds = dense_gemm(context, rows, query, low);
+    if (model->q_lora_rank > 0)
+        seconds += dense_gemm(context, rows, low, model->hidden);
+    seconds +=
+        dense_gemm(context, rows, model->kv_lora_rank + model->qk_rope_head_dim, model->hidden);
+    seconds += dense_gemm(context, rows, heads * (model->qk_nope_head_dim + model->v_head_dim),
+                          model->kv_lora_rank);
+    return seconds + dense_gemm(context, rows, model->hidden, heads * model->v_head_dim);
+}
+
+static double mlp_seconds(const struct plan_context *context, double rows, double each, double ffn)
+{
+    double hidden = context->model->hidden;
+    double up = context->model->gated_mlp ? 2 : 1;
+    return gemm_seconds(context, rows, each, up * ffn, hidden) +
+           gemm_seconds(context, rows, each, hidden, ffn);
+}
+
+static double moe_seconds(const struct plan_context *context, const struct plan *plan, double rows)
+{
+    const struct model_spec *model = context->model;
+    const struct degrees *degrees = &plan->degrees;
+    double local = rows / memory_sequence_divisor(context, plan);
+    double routed = local * model->experts_per_token * degrees->etp;
+    double experts = (double)model->experts / degrees->ep;
+    double seconds =
+        mlp_seconds(context, routed, routed / experts, (double)model->expert_ffn / degrees->etp);
+    if (model->shared_experts > 0)
+        seconds += mlp_seconds(context, rows, rows,
+                               (double)model->expert_ffn * model->shared_experts / degrees->tp);
+    return seconds + dense_gemm(context, local, model->experts, model->hidden);
+}
+
+struct attention_seconds {
+    double forward, backward;
+};
+
+static struct attention_seconds attention_of(const struct plan_context *context,
+                                             const struct plan *plan)
+{
+    const struct model_spec *model = context->model;
+    const struct efficiency_architecture *rates = context->architecture;
+    const struct efficiency_framework *framework = context->framework;
+    bool latent = model->attention == ATTENTION_LATENT;
+    double key = latent ? model->qk_nope_head_dim + model->qk_rope_head_dim : model->head_dim;
+    double value = latent ? model->v_head_dim : model->head_dim;
+    double share = (double)model->heads / plan->degrees.tp / plan->degrees.cp * plan->micro_batch;
+    double flops_per_score = FLOPS_PER_MULTIPLY_ADD * (key + value);
+    if (framework->fused_attention) {
+        double flops = flops_per_score * context->attention_scores * share;
+        double peak = context->attention_flops_per_second;
+        return (struct attention_seconds){flops / (peak * rates->attention_forward_share),
+                                          FUSED_BACKWARD_FLOPS * flops /
+                                              (peak * rates->attention_backward_share)};
+    }
+    double sequence = context->training.sequence_length;
+    double scores = sequence * sequence * share;
+    double products = flops_per_score * scores / context->gemm_flops_per_second *
+                      (1 + rates->width_half / key) * (1 + rates->token_half / sequence);
+    double memory = scores / context->memory_bytes_per_second;
+    return (struct attention_seconds){products + memory * framework->softmax_bytes_forward,
+                                      2 * products + memory * framework->softmax_bytes_backward};
+}
+
+void compute_layer(const struct plan_context *context, const struct plan *plan, bool moe,
+                   struct compute_seconds *ret)
+{
+    const struct model_spec *model = context->model;
+    double rows = memory_rank_tokens(context, plan), tp = plan->degrees.tp;
+    double matrices = model->attention == ATTENTION_LATENT ? latent_projections(context, rows, tp)
+                                                           : grouped_projections(context, rows, tp);
+    matrices += moe ? moe_seconds(context, plan, rows)
+                    : mlp_seconds(context, rows, rows, (double)model->ffn / tp);
+    double kept = memory_layer_activations(context, plan, moe, RECOMPUTE_SELECTIVE);
+    double elementwise =
+        context->framework->elementwise_passes * kept / context->memory_bytes_per_second;
+    struct attention_seconds attention = attention_of(context, plan);
+
+    ret->attention = attention.forward;
+    ret->forward = matrices + attention.forward + elementwise;
+    ret->backward = (1 + context->training.trainable) * matrices + attention.backward +
+                    ELEMENTWISE_BACKWARD * elementwise;
+    if (plan->recompute == RECOMPUTE_FULL)
+        ret->backward += ret->forward;
+    else if (plan->recompute == RECOMPUTE_SELECTIVE)
+        ret->backward += attention.forward;
+}
+
+void compute_head(const struct plan_context *context, const struct plan *plan,
+                  struct compute_seconds *ret)
+{
+    double rows = memory_rank_tokens(context, plan), tp = plan->degrees.tp;
+    double vocabulary = (double)plan_context_padded_vocabulary(context, plan->degrees.tp) / tp;
+    double product = dense_gemm(context, rows, vocabulary, context->model->hidden);
+    double traffic = rows * vocabulary * LOGITS_TRAFFIC_BYTES / context->memory_bytes_per_second;
+    *ret = (struct compute_seconds){.forward = product + traffic / 2,
+                                    .backward = 2 * product + traffic / 2};
+}
+
+double compute_optimizer(const struct plan_context *context, const struct plan *plan,
+                         double parameters)
+{
+    const struct framework_profile *profile = context->profile;
+    double bytes = profile->optimizer_bytes + profile->gradient_bytes + profile->parameter_bytes;
+    double touched = OPTIMIZER_READ_AND_WRITE * bytes * parameters * context->training.trainable;
+    if (plan->offload == OFFLOAD_NONE)
+        return touched / context->memory_bytes_per_second;
+    double host = plan->offload == OFFLOAD_CPU ? context->efficiencies->host_memory_bytes_per_second
+                                               : context->efficiencies->nvme_bytes_per_second;
+    double link = context->pcie_bytes_per_second;
+    double moved = (profile->gradient_bytes + profile->parameter_bytes) * parameters;
+    return touched / host + (link > 0 ? moved / link : 0);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * efficiency_catalogue: how much of the hardware's peaks training reaches, from
+ * data/efficiencies.yaml (each figure beside its source). Immutable; `calibrate` writes
+ * another one. The planner stays pure: it is handed the parsed table.
+ *
+ * A matrix multiplication of m x k by k x n runs at
+ *     peak * gemm_share * m/(m + token_half) * w/(w + width_half),  w = min(n, k).
+ */
+#ifndef PLANNER_EFFICIENCY_CATALOGUE_H
+#define PLANNER_EFFICIENCY_CATALOGUE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#define EFFICIENCY_MAXIMUM_ROWS 64u
+#define EFFICIENCY_PROTOCOLS 3u
+#define EFFICIENCY_DEFAULT_ROW "default"
+
+/* A GPU generation, by gpu_model.architecture. */
+struct efficiency_architecture {
+    const char *name;
+    double gemm_share;      /* reached by training at large sizes, of the largest measured GEMM */
+    double gemm_peak_share; /* largest GEMM of peak, where gpus.yaml has none measured */
+    double token_half;      /* rows at which a GEMM reaches half */
+    double width_half;      /* width at which a GEMM reaches half */
+    double attention_forward_share; /* fused attention, of the 16 bit peak */
+    double attention_backward_share;
+    double memory_share; /* elementwise kernels, of the memory's bandwidth */
+    const char *source;
+};
+
+/* A framework profile's name. */
+struct efficiency_framework {
+    const char *name;
+    bool fused_attention;         /* flash attention: no s*s tensors */
+    double extra_hidden_copies;   /* activations of hidden width kept beyond the paper's count */
+    double elementwise_passes;    /* times the stored activations are read or written, forward */
+    double softmax_bytes_forward; /* per score, unfused attention only */
+    double softmax_bytes_backward;
+    double host_forward_seconds; /* launch floor of one layer and micro batch */
+    double host_backward_seconds;
+    double step_seconds; /* of a step: data, logging, optimizer launch */
+    double bucket_bytes; /* of gradients reduced in one call */
+    const char *source;
+};
+
+/* One of the communication library's protocols; the fastest for a size is used. */
+struct efficiency_protocol {
+    const char *name;
+    double bandwidth_share;
+    double base_seconds;
+    double nvlink_hop_seconds;
+    double pcie_hop_seconds;
+    double network_hop_seconds;
+};
+
+struct efficiency_catalogue {
+    const struct efficiency_architecture *architectures;
+    size_t architecture_count;
+    const struct efficiency_framework *frameworks;
+    size_t framework_count;
+    struct efficiency_protocol protocols[EFFICIENCY_PROTOCOLS];
+    double nvlink_share; /* ring collective of the link rate, where gpus.yaml has none */
+    double pcie_share;
+    double network_share;                /* large messages, of the NICs' rate */
+    double assumed_nic_bytes_per_second; /* where the NICs' rate is unknown; said in a note */
+    double tight_share;                  /* below capacity by less than this share: "tight" */
+    double host_memory_bytes_per_second; /* of one GPU's share, for offloaded optimizers */
+    double nvme_bytes_per_second;        /* of one GPU's share */
+    struct arena *arena;
+};
+
+struct efficiency_catalogue *efficiency_catalogue_parse(const char *text, size_t bytes,
+                                                        const char *source, struct error_info *err);
+struct efficiency_catalogue *efficiency_catalogue_builtin(struct error_info *err);
+void efficiency_catalogue_free(struct efficiency_catalogue *catalogue);
+
+/* The row of that name, else the row "default" (which every catalogue has). */
+const struct efficiency_architecture *
+efficiency_of_architecture(const struct efficiency_catalogue *catalogue, const char *name);
+const struct efficiency_framework *
+efficiency_of_framework(const struct efficiency_catalogue *catalogue, const char *name);
+
+DEFINE_CLEANUP(efficiency_catalogue);
+
+#endif

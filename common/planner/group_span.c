@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "planner/group_span.h"
+
+static unsigned greatest_common_divisor(unsigned left, unsigned right)
+{
+    while (right != 0) {
+        unsigned rest = left % right;
+        left = right;
+        right = rest;
+    }
+    return left;
+}
+
+/* Nodes per switch of one tier: sizes of runs of equal switches, wherever the nodes stand. */
+static unsigned tier_run(const struct cluster_topology *cluster, unsigned tier)
+{
+    const struct fabric *fabric = cluster->fabric;
+    unsigned common = 0, switches = 0, loose = 0;
+    CLEANUP_MEMORY unsigned *counts =
+        memory_allocate_array(fabric->switch_count + 1, sizeof(*counts));
+    if (!counts)
+        return 1; /* the careful answer: every pair of nodes may be far apart */
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        unsigned node = cluster->nodes[i].fabric_node;
+        unsigned found = node == FABRIC_NONE ? FABRIC_NONE : fabric_switch_at(fabric, node, tier);
+        if (found == FABRIC_NONE)
+            loose++;
+        else
+            counts[found]++;
+    }
+    for (size_t i = 0; i < fabric->switch_count; i++) {
+        if (counts[i] == 0)
+            continue;
+        common = greatest_common_divisor(common, counts[i]);
+        switches++;
+    }
+    if (loose > 0)
+        return 1;
+    return switches == 1 ? 0 : common;
+}
+
+void cluster_shape_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+                      struct cluster_shape *ret)
+{
+    unsigned whole = cluster_gpus_per_node(cluster);
+    struct cluster_shape shape = {.gpus_per_node = whole};
+    if (gpus_per_node > 0 && (gpus_per_node < whole || whole == 0))
+        shape.gpus_per_node = gpus_per_node;
+    if (shape.gpus_per_node == 0)
+        shape.gpus_per_node = 1;
+    unsigned domain = cluster_nvlink_domain_gpus(cluster, &shape.domain_known);
+    if (whole > 0 && domain > whole)
+        domain = domain / whole * shape.gpus_per_node;
+    else if (domain > shape.gpus_per_node)
+        domain = shape.gpus_per_node;
+    shape.domain_gpus = domain > 0 ? domain : 1;
+    if (cluster->fabric) {
+        shape.tier_count = cluster->fabric->tier_count;
+        for (unsigned tier = 0; tier < shape.tier_count; tier++)
+            shape.tier_nodes[tier] = tier_run(cluster, tier);
+    }
+    *ret = shape;
+}
+
+/* Members of a group with that stride and size in one block of consecutive ranks; the
+ * largest equal parts where the block does not hold it whole. */
+static unsigned members_in_block(unsigned stride, unsigned size, unsigned block)
+{
+    if (size <= 1 || stride >= block)
+        return 1;
+    unsigned room = block / stride;
+    if (block % stride != 0)
+        return greatest_common_divisor(size, room);
+    if (size <= room)
+        return room % size == 0 ? size : greatest_common_divisor(room, size);
+    return size % room == 0 ? room : greatest_common_divisor(size, room);
+}
+
+struct stride {
+    unsigned size, stride;
+};
+
+static struct stride stride_of(const struct degrees *degrees, enum rank_order order,
+                               enum group_dimension dimension)
+{
+    bool pp_inside = order == ORDER_TP_CP_EP_PP_DP;
+    unsigned cell = degrees->tp * degrees->cp;
+    unsigned experts = degrees->etp * degrees->ep;
+    unsigned behind_pp = pp_inside ? degrees->pp : 1;
+
+    switch (dimension) {
+    case GROUP_TP:
+        return (struct stride){degrees->tp, 1};
+    case GROUP_CP:
+        return (struct stride){degrees->cp, degrees->tp};
+    case GROUP_EP:
+        return (struct stride){degrees->ep, degrees->etp};
+    case GROUP_PP:
+        return (struct stride){degrees->pp, pp_inside ? cell : cell * degrees->dp};
+    case GROUP_SHARD:
+        return (struct stride){degrees->shard, cell * behind_pp};
+    case GROUP_EDP:
+        return (struct stride){degrees_edp(degrees), experts * behind_pp};
+    default:
+        return (struct stride){degrees->dp, cell * behind_pp};
+    }
+}
+
+static unsigned ceiling(unsigned value, unsigned divisor)
+{
+    return (value + divisor - 1) / divisor;
+}
+
+static unsigned nodes_of(const struct cluster_shape *shape, const struct degrees *degrees,
+                         enum rank_order order, enum group_dimension dimension)
+{
+    struct stride group = stride_of(degrees, order, dimension);
+    return ceiling(group.size, members_in_block(group.stride, group.size, shape->gpus_per_node));
+}
+
+/* Nodes side by side over which the group's members spread when the mapping lays TP
+ * innermost, then CP and EP, then a narrow shard group, then PP, and DP outermost. */
+static unsigned reach_of(const struct cluster_shape *shape, const struct degrees *degrees,
+                         enum rank_order order, enum group_dimension dimension, unsigned nodes)
+{
+    if (dimension == GROUP_TP)
+        return nodes;
+    unsigned cell = nodes_of(shape, degrees, order, GROUP_TP) *
+                    (dimension == GROUP_CP ? nodes : nodes_of(shape, degrees, order, GROUP_CP));
+    if (dimension == GROUP_CP)
+        return cell;
+    unsigned experts = ceiling(degrees->etp * degrees->ep, shape->gpus_per_node);
+    if (dimension == GROUP_EP)
+        return experts > nodes ? experts : nodes;
+    bool narrow = degrees->shard < degrees->dp;
+    if (dimension == GROUP_SHARD && narrow)
+        return cell * nodes;
+    unsigned inner = experts > cell ? experts : cell;
+    if (dimension == GROUP_PP) {
+        unsigned shard = narrow ? cell * nodes_of(shape, degrees, order, GROUP_SHARD) : 1;
+        return (shard > inner ? shard : inner) * nodes;
+    }
+    uint64_t world = degrees_world(degrees);
+    return (unsigned)((world + shape->gpus_per_node - 1) / shape->gpus_per_node);
+}
+
+static unsigned members_in_domain(const struct cluster_shape *shape, const struct stride *group,
+                                  const struct group_span *span, unsigned reach)
+{
+    unsigned domain = shape->domain_gpus;
+    if (domain <= shape->gpus_per_node)
+        return members_in_block(group->stride, group->size, domain);
+    unsigned domain_nodes = domain / shape->gpus_per_node;
+    if (reach <= domain_nodes && domain_nodes % reach == 0)
+        return group->size;
+    unsigned apart = reach / span->nodes;
+    unsigned inside = apart > 0 ? domain_nodes / apart : 1;
+    return inside > 1 ? span->per_node * greatest_common_divisor(inside, span->nodes)
+                      : span->per_node;
+}
+
+static int tier_for(const struct cluster_shape *shape, unsigned reach)
+{
+    for (unsigned tier = 0; tier < shape->tier_count; tier++)
+        if (shape->tier_nodes[tier] == 0 || shape->tier_nodes[tier] % reach == 0)
+            return (int)tier;
+    return (int)shape->tier_count;
+}
+
+void group_span_in(const struct cluster_shape *shape, const struct degrees *degrees,
+                   enum rank_order order, enum group_dimension dimension, struct group_span *ret)
+{
+    struct stride group = stride_of(degrees, order, dimension);
+    struct group_span span = {.size = group.size, .per_domain = 1, .nodes = 1};
+    span.per_node = members_in_block(group.stride, group.size, shape->gpus_per_node);
+    span.groups_per_node = shape->gpus_per_node / span.per_node;
+    span.tier = DISTANCE_SAME_NODE;
+    if (group.size > 1) {
+        span.nodes = ceiling(group.size, span.per_node);
+        unsigned reach = reach_of(shape, degrees, order, dimension, span.nodes);
+        span.per_domain = members_in_domain(shape, &group, &span, reach);
+        if (span.nodes > 1)
+            span.tier =
+                span.per_domain >= span.size ? DISTANCE_SAME_NVLINK_DOMAIN : tier_for(shape, reach);
+    }
+    *ret = span;
+}
+
+void group_span_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+                   const struct degrees *degrees, enum rank_order order,
+                   enum group_dimension dimension, struct group_span *ret)
+{
+    struct cluster_shape shape;
+    cluster_shape_of(cluster, gpus_per_node, &shape);
+    group_span_in(&shape, degrees, order, dimension, ret);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pipeline_schedule: which layers a stage holds, how many micro batches are in flight on
+ * it, and what filling and draining cost.
+ *
+ * Sources: Huang 2019 (GPipe: all M in flight); Narayanan 2021, "Efficient large-scale
+ * language model training on GPU clusters using Megatron-LM", sections 2.2.1 and 2.2.2 (1F1B:
+ * at most p in flight, bubble (p-1)/M of the ideal time; interleaved: (p-1)/(v M), needs
+ * M % p = 0); Megatron-LM schedules.py (warm-up of stage i: 2(p-i-1) + (v-1)p chunks, which
+ * gives Korthikanti 2022 section 4.2.3's factor 1 + (p-1)/(p v)).
+ */
+#ifndef PLANNER_PIPELINE_SCHEDULE_H
+#define PLANNER_PIPELINE_SCHEDULE_H
+
+#include "workload/parallelism.h"
+
+/* Layers over pp * vpp chunks. Even where they divide. Else, as Megatron-LM does:
+ * one or two short, the embedding or the loss (or both) counts as a layer
+ * (--account-for-loss-in-pipeline-split, …embedding…); with vpp = 1 the last stage may hold
+ * fewer (--decoder-last-pipeline-num-layers). */
+struct pipeline_layout {
+    unsigned pp, vpp;
+    unsigned chunk_layers; /* of a full chunk */
+    unsigned first_short;  /* layers that the first chunk lacks */
+    unsigned last_short;   /* layers that the last chunk lacks */
+};
+
+/* false: no such layout. */
+bool pipeline_layout_of(unsigned layers, unsigned pp, unsigned vpp, struct pipeline_layout *ret);
+bool pipeline_layout_is_even(const struct pipeline_layout *layout);
+unsigned pipeline_stage_layers(const struct pipeline_layout *layout, unsigned stage);
+/* How many of the stage's layers are among the model's first `count`. */
+unsigned pipeline_stage_overlap(const struct pipeline_layout *layout, unsigned stage,
+                                unsigned count);
+
+/* Micro batches' worth of the stage's activations that it keeps at its peak; fractions of
+ * one come from interleaving. */
+double pipeline_in_flight(enum schedule schedule, unsigned pp, unsigned vpp, unsigned stage,
+                          unsigned micro_batches);
+/* Fill and drain as a share of the ideal time. */
+double pipeline_bubble(enum schedule schedule, unsigned pp, unsigned vpp, unsigned micro_batches);
+
+#endif

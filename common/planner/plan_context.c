@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "planner/plan_context.h"
+
+#include "planner/efficiency_catalogue.h"
+#include "planner/step_time.h"
+
+#define VOCABULARY_MULTIPLE 128u
+
+static const enum gpu_precision gpu_precisions[PRECISION_COUNT] = {
+    [PRECISION_FP32] = GPU_TF32,
+    [PRECISION_FP16] = GPU_FP16,
+    [PRECISION_BF16] = GPU_BF16,
+    [PRECISION_FP8] = GPU_FP8,
+};
+
+static double minimum(double left, double right) { return left < right ? left : right; }
+
+uint64_t plan_context_padded_vocabulary(const struct plan_context *context, unsigned tp)
+{
+    uint64_t multiple = (uint64_t)VOCABULARY_MULTIPLE * tp;
+    return (context->model->vocabulary + multiple - 1) / multiple * multiple;
+}
+
+static double speed_of(const struct gpu_model *gpu)
+{
+    return gpu ? gpu->flops_per_second[GPU_FP16] : 0;
+}
+
+/* The slowest kind decides times, the smallest GPU capacity. */
+static void find_node(struct plan_context *context)
+{
+    const struct cluster_topology *cluster = context->request->cluster;
+    for (size_t i = 0; i < cluster->kind_count; i++) {
+        const struct node_topology *node = cluster->kinds[i];
+        if (node->gpu_count == 0)
+            continue;
+        const struct gpu_model *gpu = NULL;
+        if (node->gpus[0].model)
+            gpu = gpu_catalogue_find(context->request->gpus, node->gpus[0].model,
+                                     node->gpus[0].memory_bytes);
+        uint64_t memory = node->gpus[0].memory_bytes;
+        if (memory == 0 && gpu)
+            memory = gpu->memory_bytes;
+        if (!context->node || speed_of(gpu) < speed_of(context->gpu)) {
+            context->node = node;
+            context->gpu = gpu;
+        }
+        if (memory > 0 && (context->capacity_bytes == 0 || memory < context->capacity_bytes))
+            context->capacity_bytes = memory;
+    }
+}
+
+static void choose_precision(struct plan_context *context)
+{
+    const struct gpu_model *gpu = context->gpu;
+    if (context->training.precision_given)
+        context->precision = context->training.precision;
+    else if (!gpu || gpu->flops_per_second[GPU_BF16] > 0)
+        context->precision = PRECISION_BF16;
+    else
+        context->precision = gpu->flops_per_second[GPU_FP16] > 0 ? PRECISION_FP16 : PRECISION_FP32;
+}
+
+static void find_compute_rates(struct plan_context *context)
+{
+    const struct gpu_model *gpu = context->gpu;
+    if (!gpu)
+        return;
+    enum gpu_precision precision = gpu_precisions[context->precision];
+    if (precision == GPU_TF32 && gpu->flops_per_second[GPU_TF32] <= 0)
+        precision = GPU_FP32;
+    double measured = gpu->gemm_share[precision] > 0 ? gpu->gemm_share[precision]
+                                                     : context->architecture->gemm_peak_share;
+    context->peak_flops_per_second = gpu->flops_per_second[precision];
+    context->gemm_flops_per_second =
+        context->peak_flops_per_second * measured * context->architecture->gemm_share;
+    context->attention_flops_per_second = context->precision == PRECISION_FP8
+                                              ? gpu->flops_per_second[GPU_BF16]
+                                              : context->peak_flops_per_second;
+    context->memory_bytes_per_second =
+        gpu->memory_bytes_per_second * context->architecture->memory_share;
+}
+
+/* The switch-to-switch share of one GPU, over every switch below that tier whose uplink is
+ * known: a tapered fabric gives less than the NIC. */
+static double uplink_share(const struct plan_context *context, unsigned tier)
+{
+    const struct cluster_topology *cluster = context->request->cluster;
+    const struct fabric *fabric = cluster->fabric;
+    double lowest = context->network_bytes_per_second;
+    for (size_t i = 0; i < fabric->switch_count; i++) {
+        const struct fabric_switch *below = &fabric->switches[i];
+        if (below->tier + 1 != tier || below->uplink_bytes_per_second <= 0)
+            continue;
+        unsigned nodes = 0;
+        for (size_t n = 0; n < cluster->node_count; n++) {
+            unsigned node = cluster->nodes[n].fabric_node;
+            nodes += node != FABRIC_NONE && fabric_switch_at(fabric, node, below->tier) == i;
+        }
+        if (nodes > 0)
+            lowest = minimum(lowest, below->uplink_bytes_per_second *
+                                         context->efficiencies->network_share /
+                                         ((double)nodes * context->shape.gpus_per_node));
+    }
+    return lowest;
+}
+
+static void find_network_rates(struct plan_context *context)
+{
+    const struct efficiency_catalogue *shares = context->efficiencies;
+    double nic = context->node->gpu_nic_bytes_per_second;
+    context->network_assumed = nic <= 0;
+    if (nic <= 0)
+        nic = shares->assumed_nic_bytes_per_second;
+    context->network_bytes_per_second = nic * shares->network_share;
+    double lowest = context->network_bytes_per_second;
+    for (unsigned tier = 0; tier <= context->shape.tier_count; tier++) {
+        if (tier > 0 && tier < context->shape.tier_count)
+            lowest = minimum(lowest, uplink_share(context, tier));
+        context->tier_bytes_per_second[tier] = lowest;
+    }
+}
+
+static void find_node_rates(struct plan_context *context)
+{
+    const struct efficiency_catalogue *shares = context->efficiencies;
+    const struct node_topology *node = context->node;
+    double ring = shares->nvlink_share;
+    if (context->gpu && context->gpu->nvlink_efficiency > 0)
+        ring = context->gpu->nvlink_efficiency;
+    context->nvlink_bytes_per_second = node->gpu_nvlink_bytes_per_second * ring;
+    double pair = 0;
+    for (unsigned i = 1; i < node->gpu_count && node->nvlink_bytes_per_second; i++)
+        if (node->nvlink_bytes_per_second[i] > pair)
+            pair = node->nvlink_bytes_per_second[i];
+    context->pair_bytes_per_second = pair > 0 ? pair * ring : context->nvlink_bytes_per_second;
+    double pcie = node->pcie_bytes_per_second;
+    if (pcie <= 0 && context->gpu)
+        pcie = context->gpu->pcie_bytes_per_second;
+    context->pcie_bytes_per_second = pcie * shares->pcie_share;
+}
+
+/* Scores of one head and one sequence below the diagonal, cut to the sliding window. */
+static double causal_scores(const struct model_spec *model, double sequence)
+{
+    double window = model->sliding_window;
+    if (window <= 0 || window >= sequence)
+        return sequence * sequence / 2;
+    return window * sequence - window * window / 2;
+}
+
+static int find_efficiencies(struct plan_context *context, struct error_info *err)
+{
+    const struct plan_request *request = context->request;
+    context->efficiencies = request->efficiencies;
+    if (!context->efficiencies) {
+        context->own_efficiencies = efficiency_catalogue_builtin(err);
+        if (!context->own_efficiencies)
+            return -1;
+        context->efficiencies = context->own_efficiencies;
+    }
+    context->architecture = efficiency_of_architecture(
+        context->efficiencies, context->gpu ? context->gpu->architecture : NULL);
+    context->framework = efficiency_of_framework(context->efficiencies, context->profile->name);
+    return 0;
+}
+
+static int find_world(struct plan_context *context, struct error_info *err)
+{
+    const struct plan_request *request = context->request;
+    cluster_shape_of(request->cluster, request->gpus_per_node, &context->shape);
+    uint64_t all = (uint64_t)request->cluster->node_count * context->shape.gpus_per_node;
+    context->world = request->world > 0 ? request->world : all;
+    if (context->world == 0 || context->world > WORLD_MAXIMUM || !context->node)
+        return error_set(err, "%s has no GPUs to plan for", request->cluster->name);
+    if (context->world > all)
+        return error_set(err, "%llu GPUs are asked for, but %s has %llu; use more nodes",
+                         (unsigned long long)context->world, request->cluster->name,
+                         (unsigned long long)all);
+    if (context->world < context->shape.gpus_per_node)
+        context->shape.gpus_per_node = (unsigned)context->world;
+    return 0;
+}
+
+int plan_context_init(struct plan_context *ret, const struct plan_request *request,
+                      struct error_info *err)
+{
+    *ret = (struct plan_context){.request = request, .model = request->model};
+    ret->policy = request->policy ? *request->policy : policy_default;
+    find_node(ret);
+    const struct job_value *framework = &request->job->values[JOB_FRAMEWORK];
+    ret->profile = framework_catalogue_find(request->frameworks,
+                                            framework->given ? framework->text : NULL, err);
+    if (!ret->profile || find_world(ret, err) < 0 || find_efficiencies(ret, err) < 0 ||
+        model_parameters_count(request->model, &ret->parameters, err) < 0 ||
+        training_spec_from_job(request->job, ret->world, &ret->training, err) < 0)
+        return -1;
+    ret->order = (enum rank_order)job_spec_number(request->job, JOB_ORDER, ORDER_TP_CP_EP_DP_PP);
+    policy_place_of(request->cluster, ret->shape.gpus_per_node, request->policy_where, &ret->place);
+    choose_precision(ret);
+    find_compute_rates(ret);
+    find_node_rates(ret);
+    find_network_rates(ret);
+    ret->attention_scores = causal_scores(ret->model, ret->training.sequence_length);
+    ret->model_flops = step_model_flops(ret);
+    return 0;
+}
+
+void plan_context_done(struct plan_context *context)
+{
+    efficiency_catalogue_free(context->own_efficiencies);
+    context->own_efficiencies = NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan_context: a request with everything looked up that every configuration needs: counted
+ * parameters, GPU, rates, profile, efficiencies. Made once per search, then read only.
+ *
+ * A cluster of several node kinds is planned for its slowest and its smallest GPU.
+ */
+#ifndef PLANNER_PLAN_CONTEXT_H
+#define PLANNER_PLAN_CONTEXT_H
+
+#include "planner/group_span.h"
+#include "planner/plan_search.h"
+#include "workload/training_spec.h"
+
+struct plan_context {
+    const struct plan_request *request;
+    const struct model_spec *model;
+    struct model_parameters parameters;
+    struct training_spec training;
+    const struct framework_profile *profile;
+    const struct node_topology *node; /* of the slowest kind */
+    const struct gpu_model *gpu;      /* NULL: not in the catalogue, no times */
+    const struct efficiency_catalogue *efficiencies;
+    const struct efficiency_architecture *architecture;
+    const struct efficiency_framework *framework;
+    struct efficiency_catalogue *own_efficiencies; /* NULL: the request's */
+    struct cluster_shape shape;
+    struct policy policy;
+    struct policy_place place;
+    uint64_t world;
+    enum rank_order order;
+    enum precision precision;
+    uint64_t capacity_bytes; /* smallest GPU; 0: unknown */
+
+    /* Rates, one direction, with their measured shares; 0: none or unknown. */
+    double peak_flops_per_second;      /* dense, of the precision */
+    double gemm_flops_per_second;      /* large GEMM of the precision */
+    double attention_flops_per_second; /* 16 bit peak: attention is not done in FP8 */
+    double memory_bytes_per_second;
+    double nvlink_bytes_per_second; /* ring over a whole domain */
+    double pair_bytes_per_second;   /* between two GPUs of it */
+    double pcie_bytes_per_second;
+    double network_bytes_per_second;
+    /* What is left of it for one GPU when all talk over that tier; index tier_count: unknown. */
+    double tier_bytes_per_second[FABRIC_MAXIMUM_TIERS + 1];
+    bool network_assumed;
+
+    double attention_scores; /* scores per head and sequence that causal attention needs */
+    double model_flops;      /* of a step: model FLOPs, as step_time.h defines them */
+};
+
+/* ret belongs to the caller, also after a failure (plan_context_done either way). */
+int plan_context_init(struct plan_context *ret, const struct plan_request *request,
+                      struct error_info *err);
+void plan_context_done(struct plan_context *context);
+
+/* Vocabulary rows after padding for TP: a multiple of 128 t (Megatron-LM,
+ * --make-vocab-size-divisible-by 128). */
+uint64_t plan_context_padded_vocabulary(const struct plan_context *context, unsigned tp);
+
+DEFINE_CLEANUP_DONE(plan_context);
+
+#endif
