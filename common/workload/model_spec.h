@@ -18,6 +18,7 @@ enum norm_kind { NORM_RMS, NORM_LAYER };
 struct model_spec {
     const char *name;
     const char *family; /* "llama", "qwen3_moe", … */
+    const char *source; /* where the figures come from; NULL: the file itself */
     unsigned layers;
     unsigned hidden;
     unsigned heads;
@@ -52,23 +53,27 @@ struct model_spec {
     unsigned dense_layers;   /* the first layers that are dense although experts > 0 */
     bool router_bias;        /* a bias of `experts` (DeepSeek-V3's correction bias) */
     bool expert_bias;        /* gpt_oss */
-    unsigned sliding_window; /* 0: full attention */
+    unsigned sliding_window; /* of all layers; 0: full attention (also where layers alternate) */
+    unsigned mtp_layers;     /* multi-token prediction; noted, in no count */
 
     struct arena *arena;
 };
 
-/* Exact integer counts. `active` = all minus unused experts, embeddings included. */
+/* Exact integer counts, multi-token prediction layers left out (as in the published 671B of
+ * DeepSeek-V3). total = embedding + head + final_norm + layers. `active` = all minus unused
+ * experts, embeddings included. */
 struct model_parameters {
     uint64_t total, active;
     uint64_t embedding; /* token and position tables, embedding norm */
     uint64_t head;      /* 0 when tied */
     uint64_t final_norm;
-    uint64_t attention;              /* per layer: matrices and biases that TP splits */
+    uint64_t attention;              /* per layer: matrices, biases that TP splits, sinks */
+    uint64_t attention_replicated;   /* of `attention`: MLA's down projections, which TP copies */
     uint64_t dense_mlp;              /* per dense layer */
     uint64_t experts;                /* per MoE layer: all routed experts */
     uint64_t shared_experts;         /* per MoE layer */
     uint64_t router;                 /* per MoE layer, replicated over TP */
-    uint64_t norms;                  /* per layer: norms and other replicated vectors */
+    uint64_t norms;                  /* per layer: norms, output bias, other replicated vectors */
     uint64_t dense_layer, moe_layer; /* sums, per layer */
 };
 
@@ -80,8 +85,8 @@ int model_parameters_count(const struct model_spec *model, struct model_paramete
                            struct error_info *err);
 bool model_layer_is_moe(const struct model_spec *model, unsigned layer);
 
-/* Preset by name or alias ("llama3-70b", "meta-llama/Meta-Llama-3.1-70B"); unknown: error
- * with the nearest names. */
+/* Presets by name or alias, upper or lower case ("llama3-70b", "meta-llama/Meta-Llama-3.1-70B");
+ * unknown: error with the nearest names. */
 struct model_catalogue;
 struct model_catalogue *model_catalogue_parse(const char *text, size_t bytes, const char *source,
                                               struct error_info *err);
@@ -92,10 +97,13 @@ const struct model_spec *model_catalogue_at(const struct model_catalogue *catalo
 const struct model_spec *model_catalogue_find(const struct model_catalogue *catalogue,
                                               const char *name, struct error_info *err);
 
-/* Hugging Face config.json. Families it does not know are refused by name. */
+/* Hugging Face config.json. A family (model_type) that is not known is refused with the list
+ * of those that are. */
 struct model_spec *model_spec_parse_config(const char *text, size_t bytes, const char *source,
                                            struct error_info *err);
-/* YAML (schema parplan.model/1): the fields of this struct. */
+/* YAML (schema parplan.model/1): the members of this struct by name, over the traits of its
+ * `family` (llama when not given). Needed: layers, hidden, heads, vocabulary, and ffn or
+ * the experts' fields; kv_heads follows from heads, head_dim from hidden / heads. */
 struct model_spec *model_spec_parse_yaml(const char *text, size_t bytes, const char *source,
                                          struct error_info *err);
 struct model_spec *model_spec_copy(const struct model_spec *model, struct error_info *err);
