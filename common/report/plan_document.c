@@ -173,3 +173,14 @@ struct json_value *check_report_json(const struct plan_report *report)
     add_outcome(document, list);
     return document;
 }
+
+struct json_value *policy_report_json(const struct degrees *degrees,
+                                      const struct policy_verdict *verdict)
+{
+    struct json_value *document = json_value_create_object();
+    json_add_text(document, "schema", "parplan.check/1");
+    add_degrees(document, degrees);
+    add_policy(document, verdict);
+    json_add_text(document, "fit", fit_verdict_name(FIT_UNKNOWN));
+    return document;
+}

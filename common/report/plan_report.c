@@ -218,3 +218,19 @@ void check_report_text(const struct plan_report *report, const struct text_style
     plan_report_remedies(list, style, out);
     plan_report_notes(list, style, out);
 }
+
+void policy_report_text(const struct degrees *degrees, const struct policy_verdict *verdict,
+                        const struct text_style *style, struct text_buffer *out)
+{
+    static const struct text_column columns[] = {{.title = NULL}, {.title = NULL, .wrap = true}};
+    char text[DEGREES_TEXT_BYTES];
+    degrees_text(degrees, text);
+    CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
+    text_table_add(table, "plan");
+    text_table_add(table, text);
+    text_table_add(table, "policy");
+    text_table_add(table, verdict->result == POLICY_ALLOWED ? "allowed" : verdict->text);
+    text_table_add(table, "memory");
+    text_table_add(table, "unknown without --model");
+    text_table_write(table, style, out);
+}

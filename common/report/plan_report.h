@@ -33,8 +33,13 @@ void check_report_text(const struct plan_report *report, const struct text_style
 struct json_value *plan_report_json(const struct plan_report *report);
 struct json_value *check_report_json(const struct plan_report *report);
 
-/* "3 configurations break the policy, 120 do not fit in memory"; nothing when none was
- * rejected. */
+/* Degrees without a model: the policy's verdict alone, the fit unknown. */
+void policy_report_text(const struct degrees *degrees, const struct policy_verdict *verdict,
+                        const struct text_style *style, struct text_buffer *out);
+struct json_value *policy_report_json(const struct degrees *degrees,
+                                      const struct policy_verdict *verdict);
+
+/* "policy 3, memory 1,204"; nothing when none was rejected. */
 void plan_report_rejections(const struct plan_list *list, struct text_buffer *out);
 
 /* Parts that several reports share: what was asked; the remedies; the notes; one line that

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * catalogues: the data files of a run, compiled in, or from --data DIR where it has them.
+ */
+#ifndef CLI_CATALOGUES_H
+#define CLI_CATALOGUES_H
+
+#include "planner/efficiency_catalogue.h"
+#include "topology/gpu_catalogue.h"
+#include "topology/preset_catalogue.h"
+#include "workload/framework_profile.h"
+#include "workload/model_spec.h"
+
+struct catalogues {
+    struct gpu_catalogue *gpus;
+    struct preset_catalogue *presets;
+    struct model_catalogue *models;
+    struct framework_catalogue *frameworks;
+    struct efficiency_catalogue *efficiencies;
+};
+
+/* directory NULL: all compiled in. A directory without any of the files is refused, naming
+ * them. On failure nothing is left to free. */
+int catalogues_open(struct catalogues *catalogues, const char *directory, struct error_info *err);
+void catalogues_done(struct catalogues *catalogues);
+
+DEFINE_CLEANUP_DONE(catalogues);
+
+#endif

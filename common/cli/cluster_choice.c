@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cluster_choice.h"
+#include "base/yaml_fields.h"
+#include "cli/topology_source.h"
+#include "topology/cluster_source.h"
+#include <string.h>
+#include <unistd.h>
+
+#define LONE_NODE_NAME "n001"
+#define PRESET_NAMES_MAXIMUM 256u
+
+static struct node_topology *unknown_node(const char *name, const struct preset_catalogue *presets,
+                                          struct error_info *err)
+{
+    const char *known[PRESET_NAMES_MAXIMUM];
+    size_t count = 0;
+    for (size_t i = 0; i < presets->count && count < PRESET_NAMES_MAXIMUM; i++)
+        known[count++] = presets->presets[i].name;
+    const char *nearest = name_nearest(name, known, count);
+    if (nearest)
+        return error_null(error_set(err,
+                                    "--node: %s is neither a preset nor a file; did you mean "
+                                    "%s?",
+                                    name, nearest));
+    return error_null(error_set(err,
+                                "--node: %s is neither a preset nor a file; `parplan gpus` "
+                                "lists the presets",
+                                name));
+}
+
+struct node_topology *node_choice_open(const char *name, const struct catalogues *catalogues,
+                                       struct error_info *err)
+{
+    const struct node_preset *preset = preset_catalogue_find(catalogues->presets, name);
+    if (preset)
+        return node_topology_from_preset(preset, catalogues->gpus, err);
+    if (!strchr(name, '/') && access(name, F_OK) < 0)
+        return unknown_node(name, catalogues->presets, err);
+    CLEANUP_DONE(topology_source) struct topology_source source = {.node = NULL};
+    if (topology_source_open(&source, name, catalogues, err) < 0)
+        return NULL;
+    if (!source.node)
+        return error_null(error_set(err, "--node: %s is no node; %s", name,
+                                    source.cluster ? "give a cluster file as --cluster"
+                                                   : "give switches as --fabric"));
+    return move_pointer(source.node);
+}
+
+static struct fabric *open_fabric(const char *path, const struct catalogues *catalogues,
+                                  struct error_info *err)
+{
+    CLEANUP_DONE(topology_source) struct topology_source source = {.node = NULL};
+    if (topology_source_open(&source, path, catalogues, err) < 0)
+        return NULL;
+    if (!source.fabric)
+        return error_null(error_set(err, "--fabric: %s is no fabric; %s", path,
+                                    source.cluster ? "give a cluster file as --cluster"
+                                                   : "give a node as --node"));
+    return move_pointer(source.fabric);
+}
+
+/* --nodes, else the fabric's nodes, else one node. */
+static struct node_list *names_of(const char *nodes, const struct fabric *fabric,
+                                  struct error_info *err)
+{
+    if (nodes)
+        return node_list_decode(nodes, err);
+    CLEANUP(node_list) struct node_list *names = node_list_create(err);
+    if (!names)
+        return NULL;
+    for (size_t i = 0; fabric && i < fabric->node_count; i++) {
+        if (node_list_add(names, fabric->nodes[i].name, err) < 0)
+            return NULL;
+    }
+    if (!fabric && node_list_add(names, LONE_NODE_NAME, err) < 0)
+        return NULL;
+    return move_pointer(names);
+}
+
+static int check_names(const struct node_list *names, const struct fabric *fabric,
+                       const char *fabric_path, struct error_info *err)
+{
+    if (node_list_count(names) == 0)
+        return error_set(err, "--nodes: the list is empty");
+    for (size_t i = 0; fabric && i < node_list_count(names); i++) {
+        if (fabric_find_node(fabric, node_list_name(names, i)) == FABRIC_NONE)
+            return error_set(err, "--nodes: %s has no node %s", fabric_path,
+                             node_list_name(names, i));
+    }
+    return 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static struct cluster_topology *from_node(const struct command_options *options,
+                                          const struct catalogues *catalogues,
+                                          struct error_info *err)
+{
+    CLEANUP(fabric) struct fabric *fabric = NULL;
+    if (options->fabric) {
+        fabric = open_fabric(options->fabric, catalogues, err);
+        if (!fabric)
+            return NULL;
+    }
+    CLEANUP(node_list) struct node_list *names = names_of(options->nodes, fabric, err);
+    if (!names || check_names(names, fabric, options->fabric, err) < 0)
+        return NULL;
+    struct node_topology *node = node_choice_open(options->node, catalogues, err);
+    if (!node)
+        return NULL;
+    const char *kind_name = base_name(options->node);
+    char name[256];
+    snprintf(name, sizeof(name), "%s:%zu", kind_name, node_list_count(names));
+    CLEANUP_MEMORY unsigned *kinds = memory_allocate_array(node_list_count(names), sizeof(*kinds));
+    if (!kinds) {
+        node_topology_free(node);
+        return error_null(error_set_memory(err));
+    }
+    return cluster_topology_create(name, &node, &kind_name, 1, names, kinds, move_pointer(fabric),
+                                   err);
+}
+
+static struct cluster_topology *from_name(const char *name, const struct command_options *options,
+                                          const struct catalogues *catalogues,
+                                          struct error_info *err)
+{
+    if (strcmp(name, TOPOLOGY_SOURCE_SLURM) == 0)
+        return error_null(error_set(err, "the cluster is given as slurm, which does not tell the "
+                                         "kind of nodes; use --node PRESET --fabric slurm"));
+    CLEANUP(cluster_topology)
+    struct cluster_topology *cluster =
+        cluster_source_open(name, catalogues->presets, catalogues->gpus, err);
+    if (!cluster || !options->nodes)
+        return cluster ? move_pointer(cluster) : NULL;
+    CLEANUP(node_list) struct node_list *names = node_list_decode(options->nodes, err);
+    if (!names) {
+        error_prefix(err, "--nodes");
+        return NULL;
+    }
+    if (check_names(names, NULL, NULL, err) < 0)
+        return NULL;
+    return cluster_topology_select(cluster, names, err);
+}
+
+struct cluster_topology *cluster_choice_open(const struct command_options *options,
+                                             const char *otherwise,
+                                             const struct catalogues *catalogues,
+                                             struct error_info *err)
+{
+    if (options->cluster && (options->node || options->fabric))
+        return error_null(error_set(err, "--cluster and --%s name the nodes twice; keep one",
+                                    options->node ? "node" : "fabric"));
+    if (options->fabric && !options->node)
+        return error_null(error_set(err, "--fabric says how nodes are connected, not what they "
+                                         "are; add --node PRESET"));
+    if (options->node)
+        return from_node(options, catalogues, err);
+    const char *name = options->cluster ? options->cluster : otherwise;
+    if (!name)
+        return error_null(error_set(err, "which nodes? give --cluster dgx-h100:8 (or a cluster "
+                                         "file), or --node PRESET --fabric FILE"));
+    return from_name(name, options, catalogues, err);
+}

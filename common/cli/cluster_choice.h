@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cluster_choice: the cluster that --cluster, or --node with --fabric, and --nodes name.
+ */
+#ifndef CLI_CLUSTER_CHOICE_H
+#define CLI_CLUSTER_CHOICE_H
+
+#include "cli/catalogues.h"
+#include "cli/command_options.h"
+#include "topology/cluster_topology.h"
+
+/* otherwise: the admins' `cluster:`, used when no option names one; may be NULL. */
+struct cluster_topology *cluster_choice_open(const struct command_options *options,
+                                             const char *otherwise,
+                                             const struct catalogues *catalogues,
+                                             struct error_info *err);
+
+/* The node that --node names: a preset, or a file. */
+struct node_topology *node_choice_open(const char *name, const struct catalogues *catalogues,
+                                       struct error_info *err);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/command_options.h"
+#include "base/parse_number.h"
+#include "base/text_file.h"
+#include "base/yaml_fields.h"
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOB_FILE_MAXIMUM_BYTES ((size_t)1 << 20)
+#define KEY_BASE 256 /* above every character: these options have no short form */
+
+enum option_kind {
+    OPTION_HEADING, /* a line of --help */
+    OPTION_TEXT,    /* const char * */
+    OPTION_FLAG,    /* bool */
+    OPTION_NUMBER,  /* uint64_t from minimum to maximum */
+    OPTION_FORMAT,
+    OPTION_JOB_ITEMS, /* key=value[,…] into the job */
+    OPTION_JOB_FILE,
+    OPTION_HELP
+};
+
+#define BIT(id) (1u << (id))
+#define ALL (BIT(COMMAND_COUNT) - 1u)
+#define PLANNING (BIT(COMMAND_PLAN) | BIT(COMMAND_CHECK) | BIT(COMMAND_MAP) | BIT(COMMAND_ENV))
+#define PLACES (PLANNING | BIT(COMMAND_TOPOLOGY))
+
+struct option_rule {
+    const char *name;
+    const char *argument;
+    const char *help;
+    unsigned used_by;
+    enum option_kind kind;
+    size_t offset;
+    uint64_t minimum, maximum;
+};
+
+#define AT(field) offsetof(struct command_options, field)
+
+static const struct option_rule rules[] = {
+    {NULL, NULL, "What to plan:", PLANNING, OPTION_HEADING, 0, 0, 0},
+    {"model", "NAME|FILE",
+     "model: a preset (`parplan models`), a Hugging Face config.json, or a YAML file",
+     PLANNING | BIT(COMMAND_MODELS), OPTION_TEXT, AT(model), 0, 0},
+    {"plan", "KEY=VALUE,…", "degrees and other keys that are given, as tp=8,pp=4", PLANNING,
+     OPTION_JOB_ITEMS, 0, 0, 0},
+    {"set", "KEY=VALUE,…", "any other key of the job, as global_batch=1024; may be repeated",
+     PLANNING, OPTION_JOB_ITEMS, 0, 0, 0},
+    {"job", "FILE", "a job file (parplan.job/1)", PLANNING, OPTION_JOB_FILE, 0, 0, 0},
+    {NULL, NULL, "Where it runs:", PLACES, OPTION_HEADING, 0, 0, 0},
+    {"from", "FILE",
+     "an hwloc XML, a cluster file, a topology.conf, or `slurm` (the running controller's)",
+     BIT(COMMAND_TOPOLOGY), OPTION_TEXT, AT(from), 0, 0},
+    {"cluster", "FILE|PRESET:NODES", "a cluster file, or preset nodes as dgx-h100:16", PLACES,
+     OPTION_TEXT, AT(cluster), 0, 0},
+    {"node", "FILE|PRESET", "the kind of every node: a preset (`parplan gpus`) or an hwloc XML",
+     PLACES, OPTION_TEXT, AT(node), 0, 0},
+    {"fabric", "FILE", "with --node: the switches, as a topology.conf, or `slurm`", PLACES,
+     OPTION_TEXT, AT(fabric), 0, 0},
+    {"nodes", "LIST", "only these nodes, in this order, as n[001-008]", PLACES, OPTION_TEXT,
+     AT(nodes), 0, 0},
+    {"config", "FILE", "the admins' file with the policy; default /etc/parplan/parplan.yaml",
+     PLANNING, OPTION_TEXT, AT(config), 0, 0},
+    {"partition", "NAME", "the partition whose policy counts", PLANNING, OPTION_TEXT, AT(partition),
+     0, 0},
+    {NULL, NULL, "Which task:", BIT(COMMAND_ENV), OPTION_HEADING, 0, 0, 0},
+    {"rank", "R|all", "the task's number in RANK order; default all", BIT(COMMAND_ENV), OPTION_TEXT,
+     AT(rank), 0, 0},
+    {"tasks-per-node", "N", "1: one launcher per node, as torchrun; default one per GPU",
+     BIT(COMMAND_ENV), OPTION_NUMBER, AT(tasks_per_node), 1, 1024},
+    {"master-addr", "NAME", "instead of the name of RANK 0's node", BIT(COMMAND_ENV), OPTION_TEXT,
+     AT(master_address), 0, 0},
+    {"master-port", "PORT", "instead of the default port", BIT(COMMAND_ENV), OPTION_NUMBER,
+     AT(master_port), 1, 65535},
+    {"gpu", "NAME", "one GPU, by name or alias", BIT(COMMAND_GPUS), OPTION_TEXT, AT(gpu), 0, 0},
+    {NULL, NULL, "What to print:", ALL, OPTION_HEADING, 0, 0, 0},
+    {"format", "WORD", "text, json or yaml; map also hostfile and rankfile", ALL, OPTION_FORMAT, 0,
+     0, 0},
+    {"explain", NULL, "every rule, figure and source behind the answer",
+     BIT(COMMAND_PLAN) | BIT(COMMAND_TOPOLOGY), OPTION_FLAG, AT(explain), 0, 0},
+    {"top", "K", "how many plans; default 6", BIT(COMMAND_PLAN), OPTION_NUMBER, AT(top), 1, 1000},
+    {"all", NULL, "a row for every rank, however many", BIT(COMMAND_MAP), OPTION_FLAG,
+     AT(every_rank), 0, 0},
+    {"data", "DIR", "data files (gpus.yaml, …) that replace the compiled-in ones", ALL, OPTION_TEXT,
+     AT(data_directory), 0, 0},
+    {"help", NULL, "this help", ALL, OPTION_HELP, 0, 0, 0},
+};
+
+static const char *const command_names[COMMAND_COUNT] = {
+    [COMMAND_TOPOLOGY] = "topology", [COMMAND_PLAN] = "plan", [COMMAND_CHECK] = "check",
+    [COMMAND_MAP] = "map",           [COMMAND_ENV] = "env",   [COMMAND_MODELS] = "models",
+    [COMMAND_GPUS] = "gpus",
+};
+
+static const char *const format_words[OUTPUT_FORMAT_COUNT] = {
+    [FORMAT_TEXT] = "text",         [FORMAT_JSON] = "json",         [FORMAT_YAML] = "yaml",
+    [FORMAT_HOSTFILE] = "hostfile", [FORMAT_RANKFILE] = "rankfile",
+};
+
+struct parse_context {
+    struct command_options *options;
+    const struct command_help *help;
+    bool help_wanted;
+    struct error_info *err;
+};
+
+static int set_text(const struct option_rule *rule, char *value, struct command_options *options,
+                    struct error_info *err)
+{
+    const char **target = (const char **)((char *)options + rule->offset);
+    if (value[0] == '\0')
+        return error_set(err, "--%s: the value is empty; give %s", rule->name, rule->argument);
+    if (*target && strcmp(*target, value) != 0)
+        return error_set(err, "--%s is given twice, as %s and as %s; keep one", rule->name, *target,
+                         value);
+    *target = value;
+    return 0;
+}
+
+static int set_number(const struct option_rule *rule, const char *value,
+                      struct command_options *options, struct error_info *err)
+{
+    uint64_t *target = (uint64_t *)((char *)options + rule->offset);
+    if (parse_unsigned(value, rule->minimum, rule->maximum, target, err) < 0)
+        return error_prefix(err, "--%s", rule->name);
+    return 0;
+}
+
+static int set_format(char *value, const struct parse_context *context)
+{
+    unsigned count = context->help->id == COMMAND_MAP ? OUTPUT_FORMAT_COUNT : FORMAT_HOSTFILE;
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(value, format_words[i]) != 0)
+            continue;
+        context->options->format = (enum output_format)i;
+        context->options->format_word = value;
+        return 0;
+    }
+    return error_set(context->err, "--format: `%s %s` does not write %s; it writes %s", "parplan",
+                     command_names[context->help->id], value,
+                     count == FORMAT_HOSTFILE ? "text, json and yaml"
+                                              : "text, json, yaml, hostfile and rankfile");
+}
+
+static int read_job_file(const char *path, struct job_spec *job, struct error_info *err)
+{
+    size_t bytes;
+    CLEANUP_MEMORY char *text = text_file_read(path, JOB_FILE_MAXIMUM_BYTES, &bytes, err);
+    return text ? job_spec_parse_yaml(job, text, bytes, path, err) : -1;
+}
+
+static int set_job_items(const struct option_rule *rule, const char *value,
+                         struct command_options *options, struct error_info *err)
+{
+    const char *where = strcmp(rule->name, "plan") == 0 ? "--plan" : "--set";
+    return job_spec_parse_option(options->job, value, where, err);
+}
+
+static int apply(const struct option_rule *rule, char *value, struct parse_context *context)
+{
+    struct command_options *options = context->options;
+    switch (rule->kind) {
+    case OPTION_TEXT:
+        return set_text(rule, value, options, context->err);
+    case OPTION_FLAG:
+        *(bool *)((char *)options + rule->offset) = true;
+        return 0;
+    case OPTION_NUMBER:
+        return set_number(rule, value, options, context->err);
+    case OPTION_FORMAT:
+        return set_format(value, context);
+    case OPTION_JOB_ITEMS:
+        return set_job_items(rule, value, options, context->err);
+    case OPTION_JOB_FILE:
+        return read_job_file(value, options->job, context->err);
+    case OPTION_HELP:
+        context->help_wanted = true;
+        return 0;
+    case OPTION_HEADING:
+        break;
+    }
+    return 0;
+}
+
+static error_t parse_one(int key, char *value, struct argp_state *state)
+{
+    int index = key - KEY_BASE;
+    if (index < 0 || (size_t)index >= COUNT_OF(rules))
+        return ARGP_ERR_UNKNOWN;
+    return apply(&rules[index], value, state->input) < 0 ? EINVAL : 0;
+}
+
+/* The rows of the table that this command has, as argp wants them. */
+static void fill_argp_options(enum command_id id, struct argp_option out[COUNT_OF(rules) + 1])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
+        const struct option_rule *rule = &rules[i];
+        if (!(rule->used_by & BIT(id)))
+            continue;
+        out[count++] = (struct argp_option){
+            .name = rule->name,
+            .key = rule->kind == OPTION_HEADING ? 0 : KEY_BASE + (int)i,
+            .arg = rule->argument,
+            .doc = rule->help,
+        };
+    }
+    out[count] = (struct argp_option){.name = NULL};
+}
+
+static int write_help(const struct argp *argp, const struct command_help *help,
+                      struct command_io *io, struct error_info *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+    if (!stream)
+        return error_set_memory(err);
+    char name[64];
+    snprintf(name, sizeof(name), "%s", help->name);
+    argp_help(argp, stream, ARGP_HELP_LONG | ARGP_HELP_USAGE | ARGP_HELP_DOC, name);
+    bool failed = fclose(stream) != 0;
+    if (!failed)
+        text_buffer_add_bytes(&io->out, text, bytes);
+    free(text); /* open_memstream's own */
+    return failed ? error_set_memory(err) : 0;
+}
+
+/* By whole name, or by a beginning that only one option has, as getopt allows. */
+static const struct option_rule *find_rule(const char *name, size_t length)
+{
+    const struct option_rule *found = NULL;
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
+        if (!rules[i].name || strncmp(rules[i].name, name, length) != 0)
+            continue;
+        if (rules[i].name[length] == '\0')
+            return &rules[i];
+        if (found)
+            return NULL;
+        found = &rules[i];
+    }
+    return found;
+}
+
+static int unknown_option(const struct command_help *help, const char *name, size_t length,
+                          struct error_info *err)
+{
+    const char *known[COUNT_OF(rules)];
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
+        if (rules[i].name && (rules[i].used_by & BIT(help->id)))
+            known[count++] = rules[i].name;
+    }
+    char word[64];
+    snprintf(word, sizeof(word), "%.*s", (int)(length < 60 ? length : 60), name);
+    const char *nearest = name_nearest(word, known, count);
+    if (nearest)
+        return error_set(err, "unknown option --%s; did you mean --%s?", word, nearest);
+    return error_set(err, "unknown option --%s; `%s --help` lists the options", word, help->name);
+}
+
+/* What is wrong with one word that starts with "--"; 0 when nothing is. */
+static int diagnose_option(const struct command_help *help, const char *word, const char *next,
+                           bool *ret_takes_next, struct error_info *err)
+{
+    const char *name = word + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const struct option_rule *rule = find_rule(name, length);
+    if (!rule)
+        return unknown_option(help, name, length, err);
+    if (!(rule->used_by & BIT(help->id)))
+        return error_set(err, "`%s` has no option --%s; `%s --help` lists its options", help->name,
+                         rule->name, help->name);
+    if (!rule->argument && equals)
+        return error_set(err, "--%s takes no value", rule->name);
+    if (rule->argument && !equals && !next)
+        return error_set(err, "--%s needs a value: --%s %s", rule->name, rule->name,
+                         rule->argument);
+    *ret_takes_next = rule->argument && !equals;
+    return 0;
+}
+
+/* argp and getopt say in several lines, or not at all, what we say in one. */
+static int diagnose(const struct command_help *help, int argc, char **argv, struct error_info *err)
+{
+    for (int i = 1; i < argc; i++) {
+        bool takes_next = false;
+        if (strncmp(argv[i], "--", 2) == 0 && argv[i][2] != '\0') {
+            if (diagnose_option(help, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &takes_next,
+                                err) < 0)
+                return -1;
+        } else if (argv[i][0] == '-' && argv[i][1] != '\0' && argv[i][1] != '-') {
+            return error_set(err, "unknown option %s; `%s --help` lists the options", argv[i],
+                             help->name);
+        } else {
+            return error_set(err,
+                             "unexpected word %s; options come as --name value, for example %s",
+                             argv[i], help->example);
+        }
+        i += takes_next ? 1 : 0;
+    }
+    return error_set(err, "bad usage; `%s --help` lists the options", help->name);
+}
+
+int command_options_parse(struct command_options *options, const struct command_help *help,
+                          int argc, char **argv, struct command_io *io, bool *ret_help,
+                          struct error_info *err)
+{
+    struct error_info local = {.kind = ERROR_NONE};
+    *options = (struct command_options){.format = FORMAT_TEXT, .job = job_spec_create(&local)};
+    struct argp_option argp_options[COUNT_OF(rules) + 1];
+    fill_argp_options(help->id, argp_options);
+    const struct argp argp = {.options = argp_options,
+                              .parser = parse_one,
+                              .args_doc = help->synopsis,
+                              .doc = help->text};
+    struct parse_context context = {.options = options, .help = help, .err = &local};
+    int failed =
+        !options->job || argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT,
+                                    NULL, &context) != 0;
+    if (!failed && context.help_wanted)
+        failed = write_help(&argp, help, io, &local) < 0;
+    if (!failed) {
+        *ret_help = context.help_wanted;
+        return 0;
+    }
+    if (local.kind == ERROR_NONE)
+        diagnose(help, argc, argv, &local);
+    command_options_done(options);
+    if (err)
+        *err = local;
+    return -1;
+}
+
+void command_options_done(struct command_options *options)
+{
+    job_spec_free(options->job);
+    options->job = NULL;
+}
+
+const char *command_option_name(size_t index)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
+        if (rules[i].name && seen++ == index)
+            return rules[i].name;
+    }
+    return NULL;
+}
+
+bool command_option_used_by(size_t index, enum command_id id)
+{
+    const char *name = command_option_name(index);
+    for (size_t i = 0; name && i < COUNT_OF(rules); i++) {
+        if (rules[i].name == name)
+            return rules[i].used_by & BIT(id);
+    }
+    return false;
+}

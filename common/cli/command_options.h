@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command_options: every option of every sub-command, as one table: its name, its help, the
+ * commands that have it, and where its value goes. Parsed by argp; what argp refuses is said
+ * in one line with the nearest known option.
+ */
+#ifndef CLI_COMMAND_OPTIONS_H
+#define CLI_COMMAND_OPTIONS_H
+
+#include "cli/command.h"
+#include "workload/job_spec.h"
+
+enum command_id {
+    COMMAND_TOPOLOGY,
+    COMMAND_PLAN,
+    COMMAND_CHECK,
+    COMMAND_MAP,
+    COMMAND_ENV,
+    COMMAND_MODELS,
+    COMMAND_GPUS,
+    COMMAND_COUNT
+};
+
+enum output_format {
+    FORMAT_TEXT,
+    FORMAT_JSON,
+    FORMAT_YAML,
+    FORMAT_HOSTFILE,
+    FORMAT_RANKFILE,
+    OUTPUT_FORMAT_COUNT
+};
+
+struct command_options {
+    enum output_format format;
+    const char *format_word; /* as given, or NULL */
+    const char *data_directory;
+    bool explain;
+    bool every_rank;
+    const char *from;
+    const char *cluster, *node, *fabric, *nodes;
+    const char *model;
+    const char *config, *partition;
+    const char *gpu;
+    uint64_t top; /* 0: not given */
+    const char *rank;
+    uint64_t tasks_per_node; /* 0: one per GPU */
+    uint64_t master_port;    /* 0: the default one */
+    const char *master_address;
+    struct job_spec *job; /* --model, --job, --set and --plan together */
+};
+
+/* What a command says of itself in --help. */
+struct command_help {
+    enum command_id id;
+    const char *name;     /* "parplan plan" */
+    const char *synopsis; /* "--model M --cluster C [OPTION…]" */
+    const char *text;     /* what it does; after "\v" what comes below the options */
+    const char *example;  /* a whole command line, for messages */
+};
+
+/* Parsed options; *ret_help is true when --help was asked for (its text is in io->out) and
+ * nothing more is to be done. argv stays the options' memory. */
+int command_options_parse(struct command_options *options, const struct command_help *help,
+                          int argc, char **argv, struct command_io *io, bool *ret_help,
+                          struct error_info *err);
+void command_options_done(struct command_options *options);
+
+/* The option at that position of the table, NULL after the last: for tests and docs. */
+const char *command_option_name(size_t index);
+bool command_option_used_by(size_t index, enum command_id id);
+
+DEFINE_CLEANUP_DONE(command_options);
+
+#endif

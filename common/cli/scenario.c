@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/scenario.h"
+#include "cli/cluster_choice.h"
+#include "workload/model_source.h"
+#include <stdio.h>
+#include <unistd.h>
+
+/* The default file must be root's; a file that the user names may be their own. */
+static struct admin_config *open_config(const char *path, struct error_info *err)
+{
+    return admin_config_load(path, path ? geteuid() : 0, err);
+}
+
+static int open_model(struct scenario *scenario, const struct command_options *options,
+                      struct error_info *err)
+{
+    struct job_spec *job = options->job;
+    if (options->model && job_spec_set(job, "model", options->model, "--model", err) < 0)
+        return -1;
+    if (!job->values[JOB_MODEL].given)
+        return 0;
+    scenario->model =
+        model_source_open(job->values[JOB_MODEL].text, scenario->catalogues.models, err);
+    return scenario->model ? 0 : -1;
+}
+
+static int count_gpus(struct scenario *scenario, const struct job_spec *job, struct error_info *err)
+{
+    scenario->gpus_per_node = cluster_gpus_per_node(scenario->cluster);
+    if (scenario->gpus_per_node == 0)
+        return error_set(err, "%s: a node without GPUs; name the nodes that have some with --nodes",
+                         scenario->cluster->name);
+    uint64_t spare = job_spec_number(job, JOB_SPARE, 0);
+    if (spare >= scenario->cluster->node_count)
+        return error_set(err, "spare=%llu leaves none of the %zu nodes; use a smaller spare",
+                         (unsigned long long)spare, scenario->cluster->node_count);
+    scenario->world = (scenario->cluster->node_count - spare) * scenario->gpus_per_node;
+    return 0;
+}
+
+static int open_parts(struct scenario *scenario, const struct command_options *options,
+                      struct error_info *err)
+{
+    if (catalogues_open(&scenario->catalogues, options->data_directory, err) < 0)
+        return -1;
+    scenario->config = open_config(options->config, err);
+    if (!scenario->config)
+        return -1;
+    scenario->cluster =
+        cluster_choice_open(options, scenario->config->cluster, &scenario->catalogues, err);
+    if (!scenario->cluster || open_model(scenario, options, err) < 0 ||
+        count_gpus(scenario, options->job, err) < 0)
+        return -1;
+    scenario->framework = framework_catalogue_find(scenario->catalogues.frameworks,
+                                                   options->job->values[JOB_FRAMEWORK].text, err);
+    if (!scenario->framework)
+        return -1;
+    return training_spec_from_job(options->job, scenario->world, &scenario->training, err);
+}
+
+int scenario_open(struct scenario *scenario, const struct command_options *options,
+                  struct error_info *err)
+{
+    *scenario = (struct scenario){.config = NULL};
+    if (open_parts(scenario, options, err) < 0) {
+        scenario_done(scenario);
+        return -1;
+    }
+    snprintf(scenario->where, sizeof(scenario->where), "cluster %s", scenario->cluster->name);
+    scenario->request = (struct plan_request){
+        .model = scenario->model,
+        .cluster = scenario->cluster,
+        .gpus = scenario->catalogues.gpus,
+        .frameworks = scenario->catalogues.frameworks,
+        .job = options->job,
+        .policy = admin_config_policy(scenario->config, options->partition),
+        .policy_where = scenario->where,
+        .world = scenario->world,
+        .gpus_per_node = scenario->gpus_per_node,
+        .top = (unsigned)options->top,
+        .efficiencies = scenario->catalogues.efficiencies,
+    };
+    return 0;
+}
+
+void scenario_done(struct scenario *scenario)
+{
+    model_spec_free(scenario->model);
+    cluster_topology_free(scenario->cluster);
+    admin_config_free(scenario->config);
+    catalogues_done(&scenario->catalogues);
+    *scenario = (struct scenario){.config = NULL};
+}
+
+int scenario_need_model(const struct scenario *scenario, struct error_info *err)
+{
+    if (scenario->model)
+        return 0;
+    return error_set(err, "which model? give --model NAME (`parplan models` lists the presets), a "
+                          "config.json or a YAML file");
+}
+
+struct plan_report scenario_report(const struct scenario *scenario, const struct plan_list *list)
+{
+    return (struct plan_report){
+        .request = &scenario->request,
+        .training = &scenario->training,
+        .framework = scenario->framework->name,
+        .world = scenario->world,
+        .gpus_per_node = scenario->gpus_per_node,
+        .list = list,
+    };
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scenario: everything that plan, check, map and env need, made from the options in one
+ * way: data files, admins' policy, cluster, job and model, as one plan_request.
+ */
+#ifndef CLI_SCENARIO_H
+#define CLI_SCENARIO_H
+
+#include "cli/catalogues.h"
+#include "cli/command_options.h"
+#include "planner/plan_search.h"
+#include "report/plan_report.h"
+#include "workload/admin_config.h"
+#include "workload/training_spec.h"
+
+struct scenario {
+    struct catalogues catalogues;
+    struct admin_config *config;
+    struct cluster_topology *cluster;
+    struct model_spec *model; /* NULL: none was named */
+    struct plan_request request;
+    struct training_spec training;
+    const struct framework_profile *framework;
+    uint64_t world;
+    unsigned gpus_per_node;
+    char where[300]; /* "cluster dgx-h100:2" */
+};
+
+/* On failure nothing is left to free. */
+int scenario_open(struct scenario *scenario, const struct command_options *options,
+                  struct error_info *err);
+void scenario_done(struct scenario *scenario);
+
+/* Refuses a scenario without a model, naming how to give one. */
+int scenario_need_model(const struct scenario *scenario, struct error_info *err);
+
+/* What the plan reports want to know. */
+struct plan_report scenario_report(const struct scenario *scenario, const struct plan_list *list);
+
+DEFINE_CLEANUP_DONE(scenario);
+
+#endif

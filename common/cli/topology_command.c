@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/catalogues.h"
+#include "cli/cluster_choice.h"
+#include "cli/output.h"
+#include "cli/topology_source.h"
+#include "report/topology_report.h"
+
+static const struct command_help help = {
+    .id = COMMAND_TOPOLOGY,
+    .name = "parplan topology",
+    .synopsis = "[--from FILE|slurm | --cluster CLUSTER | --node NODE]",
+    .text = "GPUs, NVLink, NICs and switches: of this machine, or of a file or preset."
+            "\vWhat no source tells is shown as \"?\" (null in JSON), never as none.",
+    .example = "parplan topology --from node.xml",
+};
+
+static int check_choices(const struct command_options *options, bool narrowed,
+                         struct error_info *err)
+{
+    int choices = (options->from != NULL) + (options->cluster != NULL) + (options->node != NULL);
+    if (choices > 1)
+        return error_set(err, "--from, --cluster and --node name different things; keep one");
+    if (options->from && narrowed)
+        return error_set(err, "--from is shown whole; --fabric and --nodes go with --node or "
+                              "--cluster");
+    return 0;
+}
+
+static int open_source(struct topology_source *source, const struct command_options *options,
+                       const struct catalogues *catalogues, struct error_info *err)
+{
+    bool narrowed = options->fabric || options->nodes;
+    if (check_choices(options, narrowed, err) < 0)
+        return -1;
+    if (options->from)
+        return topology_source_open(source, options->from, catalogues, err);
+    if (options->cluster || narrowed) {
+        source->cluster = cluster_choice_open(options, NULL, catalogues, err);
+        return source->cluster ? 0 : -1;
+    }
+    if (!options->node)
+        return topology_source_open_live(source, catalogues, err);
+    source->node = node_choice_open(options->node, catalogues, err);
+    return source->node ? 0 : -1;
+}
+
+static void write_text(const struct topology_source *source, const struct command_options *options,
+                       struct command_io *io)
+{
+    const struct topology_report_options report = {.explain = options->explain};
+    if (source->node)
+        node_report_text(source->node, &report, &io->style, &io->out);
+    else if (source->fabric)
+        fabric_report_text(source->fabric, &io->style, &io->out);
+    else
+        cluster_report_text(source->cluster, &report, &io->style, &io->out);
+}
+
+static struct json_value *make_document(const struct topology_source *source,
+                                        struct error_info *err)
+{
+    if (source->node)
+        return node_report_json(source->node, err);
+    if (source->fabric)
+        return fabric_report_json(source->fabric, err);
+    return cluster_report_json(source->cluster, err);
+}
+
+int topology_command(int argc, char **argv, struct command_io *io, struct error_info *err)
+{
+    CLEANUP_DONE(command_options) struct command_options options = {.job = NULL};
+    bool only_help = false;
+    if (command_options_parse(&options, &help, argc, argv, io, &only_help, err) < 0 || only_help)
+        return only_help ? EXIT_DONE : -1;
+    CLEANUP_DONE(catalogues) struct catalogues catalogues = {.gpus = NULL};
+    CLEANUP_DONE(topology_source) struct topology_source source = {.node = NULL};
+    if (catalogues_open(&catalogues, options.data_directory, err) < 0 ||
+        open_source(&source, &options, &catalogues, err) < 0)
+        return -1;
+    if (options.format == FORMAT_TEXT) {
+        write_text(&source, &options, io);
+        return EXIT_DONE;
+    }
+    return output_document(make_document(&source, err), options.format, io, err) < 0 ? -1
+                                                                                     : EXIT_DONE;
+}
