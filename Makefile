@@ -26,13 +26,41 @@ BASE_SOURCES := \
 	common/base/yaml_writer.c
 
 TOPOLOGY_SOURCES := \
-	common/topology/cluster_source.c
+	common/topology/cluster_readers/cluster_fabric.c \
+	common/topology/cluster_readers/cluster_file.c \
+	common/topology/cluster_readers/cluster_kind.c \
+	common/topology/cluster_readers/cluster_preset.c \
+	common/topology/cluster_readers/rate.c \
+	common/topology/cluster_source.c \
+	common/topology/cluster_summary.c \
+	common/topology/cluster_topology.c \
+	common/topology/fabric.c \
+	common/topology/fabric_build.c \
+	common/topology/fabric_readers/slurm_fabric.c \
+	common/topology/fabric_select.c \
+	common/topology/gpu_catalogue.c \
+	common/topology/link.c \
+	common/topology/merge/nic_merge.c \
+	common/topology/merge/nic_roles.c \
+	common/topology/merge/node_merge.c \
+	common/topology/merge/nvlink_merge.c \
+	common/topology/node_description.c \
+	common/topology/node_topology.c \
+	common/topology/nvlink_domain.c \
+	common/topology/preset_catalogue.c \
+	common/topology/preset_node.c \
+	common/topology/text_list.c
 
 WORKLOAD_SOURCES := \
 	common/workload/admin_config.c \
 	common/workload/job_spec.c \
 	common/workload/launch_flags.c \
+	common/workload/model_catalogue.c \
+	common/workload/model_config.c \
+	common/workload/model_family.c \
+	common/workload/model_parameters.c \
 	common/workload/model_source.c \
+	common/workload/model_spec.c \
 	common/workload/parallelism.c \
 	common/workload/policy.c \
 	common/workload/rank_order.c
@@ -42,7 +70,18 @@ PLANNER_SOURCES := \
 	common/planner/plan_degrees.c
 
 MAPPING_SOURCES := \
-	common/mapping/placement.c
+	common/mapping/block_order.c \
+	common/mapping/fabric_tree.c \
+	common/mapping/gpu_mapping.c \
+	common/mapping/mapping_cost.c \
+	common/mapping/node_mapping.c \
+	common/mapping/node_packing.c \
+	common/mapping/node_permutation.c \
+	common/mapping/placement.c \
+	common/mapping/rank_environment.c \
+	common/mapping/rank_map.c \
+	common/mapping/traffic.c \
+	common/mapping/wire_plan.c
 
 REPORT_SOURCES := \
 	common/report/catalogue_document.c \
@@ -79,10 +118,31 @@ SPANK_SOURCES := \
 	spank_plugin/task_context.c
 
 # common/<layer>/data/*.yaml, compiled in and found by their last path component.
-DATA_FILES :=
+DATA_FILES := \
+	common/topology/data/gpus.yaml \
+	common/topology/data/node_presets.yaml \
+	common/workload/data/models.yaml
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
+	tests/unit/spank_plugin/gres_text_test.c \
+	tests/unit/spank_plugin/task_context_test.c \
+	tests/unit/base/arena_test.c \
+	tests/unit/base/data_file_test.c \
+	tests/unit/base/error_test.c \
+	tests/unit/base/id_set_test.c \
+	tests/unit/base/json_document_test.c \
+	tests/unit/base/json_value_test.c \
+	tests/unit/base/log_sink_test.c \
+	tests/unit/base/memory_test.c \
+	tests/unit/base/name_index_test.c \
+	tests/unit/base/node_list_test.c \
+	tests/unit/base/parse_number_test.c \
+	tests/unit/base/text_buffer_test.c \
+	tests/unit/base/text_file_test.c \
+	tests/unit/base/yaml_document_test.c \
+	tests/unit/base/yaml_fields_test.c \
+	tests/unit/base/yaml_writer_test.c \
 	tests/unit/workload/admin_config_test.c \
 	tests/unit/workload/job_spec_test.c \
 	tests/unit/workload/parallelism_test.c \
@@ -104,6 +164,8 @@ BENCHES :=
 
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
+	tests/support/fake_spank.c \
+	tests/support/comma_locale.c \
 	tests/support/unit_test.c
 
 # docs/man/<name>.<section>
@@ -394,8 +456,8 @@ lint:  ## warnings as errors with gcc and clang, format, analysis, layers, sizes
 format:  ## clang-format every C file in place
 	@tests/lint/files c | xargs -r $(CLANG_FORMAT) -i
 
-# clang-tidy, again only for files that changed or include one that did.
-tidy: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(call present,$(filter %.c,$(LISTED))))
+# clang-tidy of the product, again only for files that changed or include one that did.
+tidy: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(call present,$(filter-out tests/%,$(filter %.c,$(LISTED)))))
 $(BUILD)/tidy/%.ok: $(BUILD)/objects/%.o .clang-tidy
 	@mkdir -p $(@D)
 	@$(CLANG_TIDY) --quiet --warnings-as-errors='*' $*.c -- $(OUR_CPPFLAGS) $(CPPFLAGS) \

@@ -14,11 +14,16 @@
 #include "base/error.h"
 #include "base/name_index.h"
 #include "base/node_list.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define FABRIC_MAXIMUM_TIERS 8u
 #define FABRIC_MAXIMUM_SWITCHES 65536u
+#define FABRIC_MAXIMUM_NODES 1048576u
+#define FABRIC_MAXIMUM_RAILS 64u
+#define FABRIC_MAXIMUM_WARNINGS 64u
+#define FABRIC_TEXT_MAXIMUM_BYTES ((size_t)64 << 20)
 #define FABRIC_NONE (~0u)
 
 struct fabric_switch {
@@ -58,11 +63,36 @@ struct fabric_switch_input {
     const struct node_list *children; /* switch names, or NULL */
     double uplink_bytes_per_second;   /* 0: unknown */
     const char *where;                /* "topology.conf:3", for messages */
+    const char *tier_name;            /* one of tier_names; NULL: derived from the tree */
+    bool has_rail;                    /* its nodes are joined by this rail only */
+    unsigned rail;
 };
 
-/* Tiers are derived from the tree (a switch of switches is one tier above its highest
- * child); tier_names may be NULL ("leaf", "spine", "core", "tier4"…). nodes that no switch
- * names are not part of the fabric. */
+/* Nodes that share one NVLink domain. They need not be in any switch. */
+struct fabric_domain_input {
+    const struct node_list *nodes;
+    const char *where;
+};
+
+struct fabric_input {
+    const char *source;
+    const struct fabric_switch_input *switches;
+    size_t switch_count;
+    const char *const *tier_names; /* near to far; NULL: "leaf", "spine", "core", "tier4"… */
+    unsigned tier_name_count;
+    const struct fabric_domain_input *nvlink_domains;
+    size_t nvlink_domain_count;
+    const char *const *warnings; /* of the reader; copied */
+    size_t warning_count;
+};
+
+/* A switch of switches is one tier above its highest child, or at its tier_name, which must
+ * be above all children. A switch may also list the nodes below its children, as
+ * `scontrol show topology` does. A node is in one leaf, or in one leaf of each rail. */
+struct fabric *fabric_build(const struct fabric_input *input, struct error_info *err);
+
+/* fabric_build with switches only. tier_names may be NULL ("leaf", "spine", "core", "tier4"…).
+ * nodes that no switch names are not part of the fabric. */
 struct fabric *fabric_create(const char *source, const struct fabric_switch_input *switches,
                              size_t switch_count, const char *const *tier_names,
                              unsigned tier_name_count, struct error_info *err);
@@ -70,8 +100,15 @@ void fabric_free(struct fabric *fabric);
 
 /* Index of a node, or FABRIC_NONE. */
 unsigned fabric_find_node(const struct fabric *fabric, const char *name);
-/* The switch of the node's path at that tier, or FABRIC_NONE. */
+/* The switch of the node's path at that tier, or FABRIC_NONE. O(tiers). */
 unsigned fabric_switch_at(const struct fabric *fabric, unsigned node, unsigned tier);
+/* Tier of the nearest switch above both, on the rail where they are nearest; tier_count:
+ * unknown. 0 also for a node and itself. O(tiers), with rails O(rails * tiers). */
+unsigned fabric_distance(const struct fabric *fabric, unsigned left, unsigned right);
+/* The same fabric cut down to the named nodes that it has, in their order, and the switches
+ * above them. Tiers, rails and numbers of NVLink domains stay. */
+struct fabric *fabric_select(const struct fabric *fabric, const struct node_list *names,
+                             struct error_info *err);
 
 /* Slurm's topology.conf (tree: SwitchName= Nodes= Switches= LinkSpeed=; comments; line
  * continuation) and the text of `scontrol show topology` (the same words on one line with

@@ -11,6 +11,7 @@
 #define TOPOLOGY_NODE_TOPOLOGY_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "topology/link.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,7 +35,7 @@ struct node_gpu {
 };
 
 struct node_nic {
-    const char *name;   /* "mlx5_4" */
+    const char *name;   /* "mlx5_4"; NULL where only the number of NICs is known (presets) */
     const char *bus_id; /* or NULL */
     enum nic_role role;
     enum nic_state state;
@@ -69,7 +70,10 @@ struct node_topology {
     const enum link_kind *links;           /* the nearest known kind; diagonal LINK_UNKNOWN */
     const struct node_domain *domains;
     unsigned domain_count;
-    /* Capability of one GPU inside its domain for a group of all of it (0: unknown). */
+    /* Capability of one GPU inside its domain for a group of all of it (0: unknown): what the
+     * source says, else the smallest over the GPUs that have links of: behind switches the
+     * best pair of its row, with direct links the sum of its row; never more than the GPU
+     * catalogue gives the model. */
     double gpu_nvlink_bytes_per_second;
     double gpu_nic_bytes_per_second; /* sum of active rails / GPUs; 0: unknown */
     double pcie_bytes_per_second;    /* GPU <-> host, one direction; 0: unknown */
@@ -83,10 +87,12 @@ struct node_topology {
 };
 
 void node_topology_free(struct node_topology *node);
+struct node_topology *node_topology_copy(const struct node_topology *node, struct error_info *err);
 
 /* The largest NVLink domain inside the node, in GPUs (1 when none is known). */
 unsigned node_topology_largest_domain(const struct node_topology *node);
-/* All GPUs in one domain that is a full mesh or sits behind switches. */
+/* All GPUs in one domain that is an even full mesh or sits behind switches: every group of k
+ * is as good as any other. A single GPU is. */
 bool node_topology_is_uniform(const struct node_topology *node);
 
 DEFINE_CLEANUP(node_topology);

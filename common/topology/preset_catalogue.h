@@ -37,6 +37,8 @@ struct node_preset {
     uint64_t host_nvme_bytes;
     unsigned cpu_count;
     unsigned nodes_per_leaf;
+    const char *const *aliases; /* "dgx-a100" for dgx-a100-80 */
+    size_t alias_count;
     const char *source;
 };
 
@@ -50,7 +52,7 @@ struct preset_catalogue *preset_catalogue_parse(const char *text, size_t bytes, 
                                                 struct error_info *err);
 struct preset_catalogue *preset_catalogue_builtin(struct error_info *err);
 void preset_catalogue_free(struct preset_catalogue *catalogue);
-/* NULL: unknown. */
+/* By name or alias. NULL: unknown. */
 const struct node_preset *preset_catalogue_find(const struct preset_catalogue *catalogue,
                                                 const char *name);
 /* For a Slurm GRES type or a GPU's name with a GPU count: the preset that fits ("h100", 8 ->

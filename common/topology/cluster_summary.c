@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Totals, minima and the digest of a cluster. */
+#include "topology/cluster_topology.h"
+#include <string.h>
+
+unsigned cluster_gpus_per_node(const struct cluster_topology *cluster)
+{
+    unsigned smallest = cluster->kinds[cluster->nodes[0].kind]->gpu_count;
+    for (size_t i = 1; i < cluster->node_count; i++) {
+        unsigned gpus = cluster->kinds[cluster->nodes[i].kind]->gpu_count;
+        if (gpus < smallest)
+            smallest = gpus;
+    }
+    return smallest;
+}
+
+uint64_t cluster_gpu_count(const struct cluster_topology *cluster)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < cluster->node_count; i++)
+        sum += cluster->kinds[cluster->nodes[i].kind]->gpu_count;
+    return sum;
+}
+
+/* What the nodes of one NVLink block offer together. */
+struct block_domain {
+    unsigned nodes;
+    unsigned gpus;    /* all of them */
+    unsigned largest; /* smallest of the nodes' own largest domains */
+    bool whole;       /* every node's GPUs form one domain, which can join the others' */
+};
+
+static void add_node(struct block_domain *block, const struct node_topology *node)
+{
+    unsigned largest = node_topology_largest_domain(node);
+    if (block->nodes == 0 || largest < block->largest)
+        block->largest = largest;
+    block->whole = (block->nodes == 0 || block->whole) && largest == node->gpu_count;
+    block->gpus += node->gpu_count;
+    block->nodes++;
+}
+
+static unsigned block_limit(const struct cluster_topology *cluster)
+{
+    unsigned limit = 0;
+    for (size_t i = 0; i < cluster->node_count; i++)
+        if (cluster->nodes[i].nvlink_block >= limit)
+            limit = cluster->nodes[i].nvlink_block + 1;
+    return limit;
+}
+
+unsigned cluster_nvlink_domain_gpus(const struct cluster_topology *cluster, bool *ret_known)
+{
+    unsigned limit = block_limit(cluster), smallest = 0;
+    CLEANUP_MEMORY struct block_domain *blocks = memory_allocate_array(limit, sizeof(*blocks));
+    bool known = blocks != NULL;
+    for (size_t i = 0; blocks && i < cluster->node_count; i++) {
+        const struct node_topology *node = cluster->kinds[cluster->nodes[i].kind];
+        add_node(&blocks[cluster->nodes[i].nvlink_block], node);
+        known = known && node->nvlink != NVLINK_UNKNOWN;
+    }
+    for (unsigned i = 0; blocks && i < limit; i++) {
+        if (blocks[i].nodes == 0)
+            continue;
+        unsigned gpus = blocks[i].nodes > 1 && blocks[i].whole ? blocks[i].gpus : blocks[i].largest;
+        if (smallest == 0 || gpus < smallest)
+            smallest = gpus;
+    }
+    *ret_known = known;
+    return smallest > 0 ? smallest : 1;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return name_hash_add(hash, text ? text : "", (text ? strlen(text) : 0) + 1);
+}
+
+/* Byte order and width are fixed, so that all machines agree. */
+static uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    unsigned char bytes[8];
+    for (unsigned i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)(number >> 8 * i);
+    return name_hash_add(hash, bytes, sizeof(bytes));
+}
+
+static uint64_t hash_kind(uint64_t hash, const struct node_topology *kind)
+{
+    size_t n = kind->gpu_count;
+    hash = hash_number(hash, kind->gpu_count);
+    hash = hash_number(hash, kind->nvlink);
+    hash = hash_number(hash, kind->nvlink_domain_nodes);
+    for (size_t i = 0; i < n; i++) {
+        hash = hash_text(hash, kind->gpus[i].model);
+        hash = hash_number(hash, kind->gpus[i].memory_bytes);
+        for (size_t j = 0; j < n; j++)
+            hash = hash_number(hash, (uint64_t)kind->nvlink_bytes_per_second[i * n + j]);
+    }
+    for (unsigned i = 0; i < kind->nic_count; i++) {
+        hash = hash_text(hash, kind->nics[i].name);
+        hash = hash_number(hash, (uint64_t)(kind->nics[i].rail + 1));
+    }
+    return hash;
+}
+
+static uint64_t hash_path(uint64_t hash, const struct fabric *fabric, unsigned leaf)
+{
+    for (unsigned at = leaf; at != FABRIC_NONE; at = fabric->switches[at].parent) {
+        hash = hash_text(hash, fabric->switches[at].name);
+        hash = hash_number(hash, fabric->switches[at].tier);
+    }
+    return hash_number(hash, FABRIC_NONE);
+}
+
+uint64_t cluster_digest(const struct cluster_topology *cluster)
+{
+    uint64_t hash = NAME_HASH_START;
+    const struct fabric *fabric = cluster->fabric;
+    for (size_t i = 0; i < cluster->kind_count; i++)
+        hash = hash_kind(hash_text(hash, cluster->kind_names[i]), cluster->kinds[i]);
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        const struct cluster_node *node = &cluster->nodes[i];
+        hash = hash_text(hash, node->name);
+        hash = hash_number(hash, node->kind);
+        hash = hash_number(hash, node->nvlink_block);
+        if (node->fabric_node == FABRIC_NONE)
+            continue;
+        const struct fabric_node *at = &fabric->nodes[node->fabric_node];
+        hash = hash_path(hash, fabric, at->leaf);
+        for (unsigned rail = 0; at->rail_leaves && rail < fabric->rail_count; rail++)
+            hash = hash_path(hash, fabric, at->rail_leaves[rail]);
+    }
+    return hash;
+}
