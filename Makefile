@@ -74,6 +74,7 @@ MAPPING_SOURCES := \
 	common/mapping/fabric_tree.c \
 	common/mapping/gpu_mapping.c \
 	common/mapping/mapping_cost.c \
+	common/mapping/name_order.c \
 	common/mapping/node_mapping.c \
 	common/mapping/node_packing.c \
 	common/mapping/node_permutation.c \

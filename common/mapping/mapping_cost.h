@@ -2,7 +2,10 @@
 /*
  * mapping_cost: bytes per step that a mapping moves over each tier.
  * Traffic per dimension comes from traffic.h (needs a model); without a model only the
- * number of neighbour pairs of each dimension per tier is known.
+ * number of neighbour pairs of each dimension per tier is known. A ring of k has k pairs
+ * (each rank and its next, also when k is 2), a chain k - 1, a group of one none; expert
+ * rings are those of the expert grid. Without degrees there are none.
+ * O(blocks) for each dimension.
  */
 #ifndef MAPPING_MAPPING_COST_H
 #define MAPPING_MAPPING_COST_H

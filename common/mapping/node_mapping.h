@@ -24,8 +24,11 @@ struct node_mapping_request {
     bool identity;          /* keep the cluster's node order */
 };
 
-/* ret_nodes has room for the cluster's node_count entries. Refused: gpus_per_node larger than
- * a node, fewer nodes than blocks, a TP group that a block boundary would cut. */
+/* ret_nodes has room for the cluster's node_count entries. Nodes with fewer GPUs than
+ * gpus_per_node are passed over. Refused: fewer usable nodes than blocks, ranks that do not fill
+ * whole nodes, a TP group that a block boundary would cut. A TP group wider than a node lies on
+ * whole neighbouring nodes, of one NVLink domain where they fit; whether it may is policy's.
+ * world 0 with locality_only: all nodes of the cluster that are large enough. */
 int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret_nodes,
                        size_t *ret_blocks, struct error_info *err);
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "mapping/block_order.h"
+#include "base/cleanup.h"
+#include <inttypes.h>
+
+enum { LOOP_UNIT, LOOP_STAGE, LOOP_GROUP, LOOP_INSIDE };
+
+static uint64_t greatest_common_divisor(uint64_t left, uint64_t right)
+{
+    while (right != 0) {
+        uint64_t rest = left % right;
+        left = right;
+        right = rest;
+    }
+    return left;
+}
+
+static uint64_t least_common_multiple(uint64_t left, uint64_t right)
+{
+    return left / greatest_common_divisor(left, right) * right;
+}
+
+/* The shapes in ranks; each divides the world that check_shape has accepted. */
+struct rank_shape {
+    uint64_t block, tp, cell, experts, stage, world;
+    unsigned pp, dp, shard;
+};
+
+static void add_unit(struct block_order *order, uint64_t blocks)
+{
+    unsigned last = order->units[order->unit_count - 1];
+    if (blocks > 0 && blocks < last && last % blocks == 0)
+        order->units[order->unit_count++] = (unsigned)blocks;
+}
+
+/* What is wider than a node inside a stage; shapes that do not divide each other stay out. */
+static void add_inner_units(struct block_order *order, const struct rank_shape *shape)
+{
+    const uint64_t widths[] = {shape->experts, shape->cell, shape->tp};
+    for (size_t i = 0; i < COUNT_OF(widths); i++)
+        if (widths[i] % shape->block == 0)
+            add_unit(order, widths[i] / shape->block);
+    add_unit(order, 1);
+}
+
+void block_order_plain(unsigned block_count, struct block_order *ret)
+{
+    *ret = (struct block_order){
+        .block_count = block_count,
+        .loops = {{1, 0}, {1, 0}, {1, 0}, {block_count, 1}},
+        .units = {block_count},
+        .unit_count = 1,
+    };
+    add_unit(ret, 1);
+}
+
+/* Neighbouring replica groups that one narrow shard group spans. */
+static unsigned groups_per_unit(const struct rank_shape *shape, uint64_t group_replicas)
+{
+    if (shape->shard <= 1 || shape->shard >= shape->dp)
+        return 1;
+    return (unsigned)(least_common_multiple(shape->shard, group_replicas) / group_replicas);
+}
+
+/* Stages far apart in RANK: dp varies faster than pp (or there is one stage). */
+static void order_stages_apart(const struct rank_shape *shape, struct block_order *ret)
+{
+    uint64_t width =
+        least_common_multiple(least_common_multiple(shape->block, shape->cell), shape->experts);
+    unsigned inside = (unsigned)(width / shape->block);
+    unsigned stage_blocks = (unsigned)(shape->stage / shape->block);
+    unsigned groups = groups_per_unit(shape, width / shape->cell);
+    unsigned unit = groups * inside;
+    ret->loops[LOOP_UNIT] = (struct block_loop){stage_blocks / unit, unit};
+    ret->loops[LOOP_STAGE] = (struct block_loop){shape->pp, stage_blocks};
+    ret->loops[LOOP_GROUP] = (struct block_loop){groups, inside};
+    ret->loops[LOOP_INSIDE] = (struct block_loop){inside, 1};
+    add_unit(ret, (uint64_t)unit * shape->pp);
+    add_unit(ret, unit);
+    add_unit(ret, inside);
+}
+
+/* Stages side by side in RANK; the expert grid is the dense one (rank_order_check). */
+static void order_stages_together(const struct rank_shape *shape, struct block_order *ret)
+{
+    uint64_t replica = shape->cell * shape->pp;
+    uint64_t width = least_common_multiple(shape->block, replica);
+    unsigned group = (unsigned)(width / shape->block);
+    unsigned inside = shape->cell % shape->block == 0 ? (unsigned)(shape->cell / shape->block) : 1;
+    unsigned groups = groups_per_unit(shape, width / replica);
+    unsigned unit = groups * group;
+    ret->loops[LOOP_UNIT] = (struct block_loop){ret->block_count / unit, unit};
+    ret->loops[LOOP_STAGE] = (struct block_loop){group / inside, inside};
+    ret->loops[LOOP_GROUP] = (struct block_loop){groups, group};
+    ret->loops[LOOP_INSIDE] = (struct block_loop){inside, 1};
+    add_unit(ret, unit);
+    add_unit(ret, (uint64_t)groups * inside);
+    add_unit(ret, inside);
+}
+
+static int check_shape(const struct rank_shape *shape, struct error_info *err)
+{
+    if (shape->world == 0 || shape->block == 0)
+        return error_set(err, "a mapping needs at least one rank and one rank per node");
+    if (shape->block % shape->tp != 0 && shape->tp % shape->block != 0)
+        return error_set(err,
+                         "tp=%" PRIu64 ": nodes of %" PRIu64 " ranks would cut a TP group; use "
+                         "tp=%" PRIu64 ", or %" PRIu64 " ranks per node",
+                         shape->tp, shape->block, greatest_common_divisor(shape->tp, shape->block),
+                         shape->tp);
+    if (shape->world % shape->block != 0)
+        return error_set(err,
+                         "%" PRIu64 " ranks do not fill nodes of %" PRIu64 "; use a multiple of "
+                         "%" PRIu64 " ranks",
+                         shape->world, shape->block, shape->block);
+    if (shape->experts == 0 || shape->stage % shape->experts != 0)
+        return error_set(err, "experts of %" PRIu64 " ranks do not divide a stage of %" PRIu64,
+                         shape->experts, shape->stage);
+    if (shape->shard == 0 || shape->dp % shape->shard != 0)
+        return error_set(err, "shard=%u does not divide dp=%u", shape->shard, shape->dp);
+    return 0;
+}
+
+int block_order_of(const struct degrees *degrees, enum rank_order order, unsigned gpus_per_node,
+                   struct block_order *ret, struct error_info *err)
+{
+    const struct rank_shape shape = {
+        .block = gpus_per_node,
+        .tp = degrees->tp,
+        .cell = (uint64_t)degrees->tp * degrees->cp,
+        .experts = (uint64_t)degrees->etp * degrees->ep,
+        .stage = (uint64_t)degrees->tp * degrees->cp * degrees->dp,
+        .world = degrees_world(degrees),
+        .pp = degrees->pp,
+        .dp = degrees->dp,
+        .shard = degrees->shard,
+    };
+    if (check_shape(&shape, err) < 0 || rank_order_check(order, degrees, err) < 0)
+        return -1;
+    unsigned blocks = (unsigned)(shape.world / shape.block);
+    *ret = (struct block_order){.block_count = blocks, .units = {blocks}, .unit_count = 1};
+    bool apart = order == ORDER_TP_CP_EP_DP_PP || degrees->pp == 1;
+    if (!apart) {
+        order_stages_together(&shape, ret);
+    } else if (shape.stage % shape.block == 0) {
+        order_stages_apart(&shape, ret);
+    } else {
+        block_order_plain(blocks, ret);
+        ret->unit_count = 1;
+    }
+    add_inner_units(ret, &shape);
+    return 0;
+}
+
+void block_order_fill(const struct block_order *order, unsigned *ret_blocks)
+{
+    const struct block_loop *loops = order->loops;
+    size_t position = 0;
+    for (unsigned unit = 0; unit < loops[LOOP_UNIT].count; unit++)
+        for (unsigned stage = 0; stage < loops[LOOP_STAGE].count; stage++)
+            for (unsigned group = 0; group < loops[LOOP_GROUP].count; group++) {
+                unsigned block = unit * loops[LOOP_UNIT].stride + stage * loops[LOOP_STAGE].stride +
+                                 group * loops[LOOP_GROUP].stride;
+                for (unsigned inside = 0; inside < loops[LOOP_INSIDE].count; inside++)
+                    ret_blocks[position++] = block + inside;
+            }
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "mapping/node_mapping.h"
+#include "mapping/node_packing.h"
+#include <inttypes.h>
+#include <string.h>
+
+static unsigned largest_node(const struct cluster_topology *cluster)
+{
+    unsigned largest = 0;
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        unsigned gpus = cluster->kinds[cluster->nodes[i].kind]->gpu_count;
+        largest = gpus > largest ? gpus : largest;
+    }
+    return largest;
+}
+
+static int check_room(const struct node_mapping_request *request, size_t usable, size_t blocks,
+                      struct error_info *err)
+{
+    unsigned ranks = request->gpus_per_node, largest = largest_node(request->cluster);
+    if (ranks > largest)
+        return error_set(err, "%u ranks per node, but the largest node of %s has %u GPUs; use %u",
+                         ranks, request->cluster->name, largest, largest);
+    if (usable < blocks)
+        return error_set(err,
+                         "%zu ranks need %zu nodes with %u GPUs, and %s has %zu; use %zu more, or "
+                         "a plan for %zu ranks",
+                         blocks * ranks, blocks, ranks, request->cluster->name, usable,
+                         blocks - usable, usable * ranks);
+    return 0;
+}
+
+/* Without degrees: whole nodes of the world, or every usable node. */
+static int plain_order(const struct node_mapping_request *request, size_t usable,
+                       struct block_order *ret, struct error_info *err)
+{
+    uint64_t ranks = request->gpus_per_node;
+    uint64_t world = request->world ? request->world : usable * ranks;
+    if (world == 0)
+        return check_room(request, usable, 1, err);
+    if (world > WORLD_MAXIMUM || world % ranks != 0)
+        return error_set(err,
+                         "%" PRIu64 " ranks do not fill nodes of %" PRIu64 "; use a multiple of "
+                         "%" PRIu64 ", at most %u",
+                         world, ranks, ranks, WORLD_MAXIMUM);
+    block_order_plain((unsigned)(world / ranks), ret);
+    return 0;
+}
+
+static void keep_cluster_order(const struct node_mapping_request *request, unsigned blocks,
+                               unsigned *ret_nodes)
+{
+    const struct cluster_topology *cluster = request->cluster;
+    for (unsigned i = 0, block = 0; block < blocks; i++)
+        if (cluster->kinds[cluster->nodes[i].kind]->gpu_count >= request->gpus_per_node)
+            ret_nodes[block++] = i;
+}
+
+static int permute_nodes(const struct fabric_tree *tree, const struct block_order *order,
+                         unsigned *ret_nodes, struct error_info *err)
+{
+    unsigned count = order->block_count;
+    CLEANUP_MEMORY unsigned *blocks = memory_allocate_array(count, sizeof(*blocks));
+    CLEANUP_MEMORY unsigned *nodes = memory_allocate_array(count, sizeof(*nodes));
+    if (!blocks || !nodes)
+        return error_set_memory(err);
+    if (node_packing_solve(tree, order, nodes, err) < 0)
+        return -1;
+    block_order_fill(order, blocks);
+    for (unsigned position = 0; position < count; position++)
+        ret_nodes[blocks[position]] = nodes[position];
+    return 0;
+}
+
+int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret_nodes,
+                       size_t *ret_blocks, struct error_info *err)
+{
+    if (request->gpus_per_node == 0)
+        return error_set(err, "a mapping needs at least one rank per node");
+    CLEANUP(fabric_tree)
+    struct fabric_tree *tree = fabric_tree_create(request->cluster, request->gpus_per_node, err);
+    if (!tree)
+        return -1;
+    struct block_order order;
+    int made = request->locality_only ? plain_order(request, tree->node_count, &order, err)
+                                      : block_order_of(&request->degrees, request->order,
+                                                       request->gpus_per_node, &order, err);
+    if (made < 0 || check_room(request, tree->node_count, order.block_count, err) < 0)
+        return -1;
+    if (request->identity)
+        keep_cluster_order(request, order.block_count, ret_nodes);
+    else if (permute_nodes(tree, &order, ret_nodes, err) < 0)
+        return -1;
+    *ret_blocks = order.block_count;
+    return 0;
+}
+
+int fabric_order(const struct cluster_topology *cluster, unsigned *ret_nodes,
+                 struct error_info *err)
+{
+    CLEANUP(fabric_tree) struct fabric_tree *tree = fabric_tree_create(cluster, 0, err);
+    if (!tree)
+        return -1;
+    memcpy(ret_nodes, tree->nodes, tree->node_count * sizeof(*ret_nodes));
+    return 0;
+}
