@@ -66,8 +66,23 @@ WORKLOAD_SOURCES := \
 	common/workload/rank_order.c
 
 PLANNER_SOURCES := \
+	common/planner/candidate_pool.c \
+	common/planner/communication_model.c \
+	common/planner/compute_model.c \
+	common/planner/configuration_search.c \
+	common/planner/constraint.c \
+	common/planner/efficiency_catalogue.c \
+	common/planner/group_span.c \
+	common/planner/memory_model.c \
+	common/planner/pipeline_schedule.c \
 	common/planner/plan.c \
-	common/planner/plan_degrees.c
+	common/planner/plan_context.c \
+	common/planner/plan_degrees.c \
+	common/planner/plan_remedy.c \
+	common/planner/plan_search.c \
+	common/planner/step_time.c \
+	common/planner/strategy.c \
+	common/planner/strategy_rules.c
 
 MAPPING_SOURCES := \
 	common/mapping/block_order.c \
@@ -120,12 +135,17 @@ SPANK_SOURCES := \
 
 # common/<layer>/data/*.yaml, compiled in and found by their last path component.
 DATA_FILES := \
+	common/planner/data/efficiencies.yaml \
 	common/topology/data/gpus.yaml \
 	common/topology/data/node_presets.yaml \
 	common/workload/data/models.yaml
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
+	tests/unit/report/environment_report_test.c \
+	tests/unit/report/number_text_test.c \
+	tests/unit/report/text_style_test.c \
+	tests/unit/report/text_table_test.c \
 	tests/unit/spank_plugin/gres_text_test.c \
 	tests/unit/spank_plugin/task_context_test.c \
 	tests/unit/base/arena_test.c \

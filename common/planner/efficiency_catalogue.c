@@ -38,6 +38,10 @@ static const struct yaml_field architecture_fields[] = {
 
 static const struct yaml_field framework_fields[] = {
     TEXT_FIELD(efficiency_framework, name),
+    {.key = "interleaves",
+     .type = YAML_BOOLEAN,
+     .offset = offsetof(struct efficiency_framework, interleaves),
+     .required = true},
     {.key = "fused_attention",
      .type = YAML_BOOLEAN,
      .offset = offsetof(struct efficiency_framework, fused_attention),

@@ -35,6 +35,7 @@ struct efficiency_architecture {
 /* A framework profile's name. */
 struct efficiency_framework {
     const char *name;
+    bool interleaves;             /* it has an interleaved pipeline schedule */
     bool fused_attention;         /* flash attention: no s*s tensors */
     double extra_hidden_copies;   /* activations of hidden width kept beyond the paper's count */
     double elementwise_passes;    /* times the stored activations are read or written, forward */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan_remedy: when nothing fits, what would help: each remedy is tried, and told with its
+ * figures, nearest first: recompute and smaller micro batches (given keys stand in the
+ * way), offload to host memory or NVMe, more nodes of the same kind, a shorter sequence, a
+ * larger GPU.
+ */
+#ifndef PLANNER_PLAN_REMEDY_H
+#define PLANNER_PLAN_REMEDY_H
+
+#include "planner/candidate_pool.h"
+#include "planner/plan_context.h"
+
+#define REMEDY_MAXIMUM_NODES 16384u
+#define REMEDY_EVERY_NODE_COUNT 64u /* up to here every count is tried, then doubled */
+#define REMEDY_SHORTEST_SEQUENCE 512u
+
+/* nearest: the plan that misses by least. pool: a scratch one for trials. */
+int plan_remedies(const struct plan_context *context, const struct plan *nearest,
+                  struct candidate_pool *pool, struct arena *arena,
+                  const struct plan_remedy **ret_remedies, size_t *ret_count,
+                  struct error_info *err);
+
+#endif

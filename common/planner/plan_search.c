@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "planner/plan_search.h"
+
+#include "planner/configuration_search.h"
+#include "planner/plan_remedy.h"
+#include "planner/step_time.h"
+#include "planner/strategy.h"
+#include <string.h>
+
+#define PLAN_LIST_MAXIMUM_BYTES ((size_t)64 << 20)
+#define NOTES_MAXIMUM 16u
+
+struct assembly {
+    struct plan_context context;
+    struct plan_list *list;
+    struct candidate_pool *pool;
+    struct strategy strategy;
+};
+
+/* What no search could satisfy is an error: a product that is not N. The rest of the given
+ * keys are the search's business. */
+static int check_given(const struct plan_context *context, struct error_info *err)
+{
+    struct degrees degrees;
+    job_spec_degrees(context->request->job, &degrees);
+    degrees.shard = 0;
+    degrees.ep = degrees.etp = degrees.vpp = 0;
+    return degrees_complete(&degrees, context->world, err);
+}
+
+/* Only tp is judged; a given one stands in the way whatever else would be chosen. */
+static void judge_given(const struct plan_context *context, struct policy_verdict *ret)
+{
+    uint64_t tp = job_spec_number(context->request->job, JOB_TP, 0);
+    struct degrees degrees = DEGREES_ONE;
+    *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
+    if (tp == 0)
+        return;
+    degrees.tp = (unsigned)tp;
+    policy_check(&context->policy, &degrees, &context->place, ret);
+}
+
+static int add_note(struct plan_list *list, const char *text, struct error_info *err)
+{
+    const char **notes = (const char **)list->notes;
+    if (!text)
+        return error_set_memory(err);
+    if (list->note_count < NOTES_MAXIMUM)
+        notes[list->note_count++] = text;
+    return 0;
+}
+
+static int add_default_notes(struct assembly *assembly, struct error_info *err)
+{
+    const struct training_spec *training = &assembly->context.training;
+    struct plan_list *list = assembly->list;
+    if (training->sequence_length_is_default &&
+        add_note(list,
+                 arena_format(list->arena, "sequence_length is not given: %u",
+                              training->sequence_length),
+                 err) < 0)
+        return -1;
+    if (training->global_batch_is_default &&
+        add_note(list,
+                 arena_format(
+                     list->arena,
+                     "global_batch is not given: %u sequences, about %.1f million tokens a step",
+                     training->global_batch,
+                     (double)training->global_batch * training->sequence_length / 1e6),
+                 err) < 0)
+        return -1;
+    return 0;
+}
+
+struct topology_note {
+    bool applies;
+    const char *text;
+};
+
+static int add_topology_notes(struct assembly *assembly, struct error_info *err)
+{
+    const struct plan_context *context = &assembly->context;
+    bool many = context->world > context->shape.gpus_per_node;
+    const struct topology_note notes[] = {
+        {!context->gpu, "the GPU is not in the catalogue: no step times, no MFU"},
+        {context->capacity_bytes == 0, "the GPU's memory is unknown: nothing says what fits"},
+        {!context->shape.domain_known,
+         "NVLink is unknown: times assume PCIe between the GPUs of a node"},
+        {many && context->network_assumed,
+         "the NICs' rate is unknown: times assume 100 Gb/s for each GPU"},
+        {many && context->shape.tier_count == 0,
+         "nothing is known between nodes: all count as equally far"},
+        {context->request->cluster->kind_count > 1,
+         "nodes differ: planned for the slowest and the smallest GPU"},
+    };
+    for (size_t i = 0; i < COUNT_OF(notes); i++)
+        if (notes[i].applies && add_note(assembly->list, notes[i].text, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int add_notes(struct assembly *assembly, struct error_info *err)
+{
+    struct plan_list *list = assembly->list;
+    list->notes = arena_allocate_array(list->arena, NOTES_MAXIMUM, sizeof(*list->notes));
+    if (!list->notes)
+        return error_set_memory(err);
+    if (add_default_notes(assembly, err) < 0 || add_topology_notes(assembly, err) < 0)
+        return -1;
+    if (list->policy.result == POLICY_WARNED)
+        return add_note(list, arena_copy_text(list->arena, list->policy.text), err);
+    return 0;
+}
+
+static int give_reason(struct assembly *assembly, struct plan *plan, bool chosen,
+                       struct error_info *err)
+{
+    const char **reasons = arena_allocate_array(assembly->list->arena, 1, sizeof(*reasons));
+    if (!reasons)
+        return error_set_memory(err);
+    reasons[0] = chosen ? strategy_reason_chosen(&assembly->strategy)
+                        : strategy_reason_against(&assembly->strategy, plan);
+    if (!reasons[0])
+        return error_set_memory(err);
+    plan->reasons = reasons;
+    plan->reason_count = 1;
+    return 0;
+}
+
+/* The answer, then the best of other splits. */
+static int fill_plans(struct assembly *assembly, struct error_info *err)
+{
+    struct plan_list *list = assembly->list;
+    const struct candidate_pool *pool = assembly->pool;
+    unsigned top = assembly->context.request->top;
+    size_t wanted = top > 0 ? top : PLAN_DEFAULT_TOP;
+    if (wanted > pool->count + 1)
+        wanted = pool->count + 1;
+    struct plan *plans = arena_allocate_array(list->arena, wanted, sizeof(*plans));
+    if (!plans)
+        return error_set_memory(err);
+    plans[list->plan_count++] = *assembly->strategy.chosen;
+    for (size_t i = 0; i < pool->count && list->plan_count < wanted; i++)
+        if (!plan_is_variant(&pool->plans[i], assembly->strategy.chosen))
+            plans[list->plan_count++] = pool->plans[i];
+    for (size_t i = 0; i < list->plan_count; i++)
+        if (give_reason(assembly, &plans[i], i == 0, err) < 0)
+            return -1;
+    list->plans = plans;
+    return 0;
+}
+
+/* left is no worse in time, memory and simplicity, and better in one. */
+static bool dominates(const struct plan *left, const struct plan *right)
+{
+    uint64_t left_memory = left->memory.total_bytes, right_memory = right->memory.total_bytes;
+    unsigned left_words = plan_complexity(left), right_words = plan_complexity(right);
+    double left_time = left->time.step_seconds, right_time = right->time.step_seconds;
+    if (left_time > right_time || left_memory > right_memory || left_words > right_words)
+        return false;
+    return left_time < right_time || left_memory < right_memory || left_words < right_words;
+}
+
+static int fill_pareto(struct plan_list *list, struct error_info *err)
+{
+    size_t *pareto = arena_allocate_array(list->arena, list->plan_count, sizeof(*pareto));
+    if (!pareto)
+        return error_set_memory(err);
+    for (size_t i = 0; i < list->plan_count; i++) {
+        bool beaten = false;
+        for (size_t j = 0; j < list->plan_count && !beaten; j++)
+            beaten = dominates(&list->plans[j], &list->plans[i]);
+        if (!beaten)
+            pareto[list->pareto_count++] = i;
+    }
+    list->pareto = pareto;
+    return 0;
+}
+
+static int fill_nearest(struct assembly *assembly, struct error_info *err)
+{
+    struct plan_list *list = assembly->list;
+    if (!assembly->pool->has_nearest)
+        return 0;
+    struct plan *nearest = arena_allocate(list->arena, sizeof(*nearest));
+    if (!nearest)
+        return error_set_memory(err);
+    *nearest = assembly->pool->nearest;
+    step_time_of(&assembly->context, nearest, &nearest->time);
+    list->nearest = nearest;
+    return plan_remedies(&assembly->context, nearest, assembly->pool, list->arena, &list->remedies,
+                         &list->remedy_count, err);
+}
+
+/* offload=auto: the host only where nothing fits without it. */
+static void run_search(struct assembly *assembly)
+{
+    uint64_t offload = job_spec_number(assembly->context.request->job, JOB_OFFLOAD, OFFLOAD_NONE);
+    if (offload < OFFLOAD_COUNT) {
+        configuration_search_run(&assembly->context, (enum offload)offload, SEARCH_ALL,
+                                 assembly->pool);
+        return;
+    }
+    for (unsigned i = OFFLOAD_NONE; i < OFFLOAD_COUNT && assembly->pool->count == 0; i++)
+        configuration_search_run(&assembly->context, (enum offload)i, SEARCH_ALL, assembly->pool);
+}
+
+static int search_and_explain(struct assembly *assembly, struct error_info *err)
+{
+    struct plan_list *list = assembly->list;
+    run_search(assembly);
+    memcpy(list->rejected, assembly->pool->rejected, sizeof(list->rejected));
+    list->examined = assembly->pool->examined;
+    strategy_choose(&assembly->context, assembly->pool, &assembly->strategy);
+    if (strategy_rules(&assembly->strategy, &list->rules, &list->rule_count, err) < 0)
+        return -1;
+    if (!assembly->strategy.chosen)
+        return fill_nearest(assembly, err);
+    if (fill_plans(assembly, err) < 0)
+        return -1;
+    return fill_pareto(list, err);
+}
+
+static int assemble(struct assembly *assembly, const struct plan_request *request,
+                    struct error_info *err)
+{
+    struct plan_list *list = assembly->list;
+    if (plan_context_init(&assembly->context, request, err) < 0 ||
+        check_given(&assembly->context, err) < 0)
+        return -1;
+    judge_given(&assembly->context, &list->policy);
+    if (add_notes(assembly, err) < 0)
+        return -1;
+    if (list->policy.result == POLICY_DENIED)
+        return 0;
+    assembly->strategy.arena = list->arena;
+    return search_and_explain(assembly, err);
+}
+
+struct plan_list *plan_search(const struct plan_request *request, struct error_info *err)
+{
+    struct assembly assembly = {.list = NULL};
+    struct arena *arena = arena_create(PLAN_LIST_MAXIMUM_BYTES);
+    if (arena)
+        assembly.list = arena_allocate(arena, sizeof(*assembly.list));
+    CLEANUP_MEMORY void *pool = memory_allocate(sizeof(*assembly.pool));
+    assembly.pool = pool;
+    if (!assembly.list || !assembly.pool) {
+        arena_free(arena);
+        return error_null(error_set_memory(err));
+    }
+    assembly.list->arena = arena;
+    int result = assemble(&assembly, request, err);
+    plan_context_done(&assembly.context);
+    if (result == 0)
+        return assembly.list;
+    plan_list_free(assembly.list);
+    return NULL;
+}
