@@ -55,9 +55,10 @@ static int decimals_of(double value)
 static struct number_text scaled(double value, const struct unit *units, size_t count)
 {
     struct number_text out = {""};
-    double rounded = round_significant(value, DIGITS);
+    /* 999.6 is written in the next unit since it rounds to 1000; 1024 rounds to 1020. */
+    double size = fmax(fabs(value), fabs(round_significant(value, DIGITS)));
     size_t unit = 0;
-    while (unit + 1 < count && fabs(rounded) >= units[unit + 1].scale)
+    while (unit + 1 < count && size >= units[unit + 1].scale)
         unit++;
     double shown = round_significant(value / units[unit].scale, DIGITS);
     /* 1,023.6 KiB rounds to 1020 in binary units: three digits would lie, so write it whole. */
