@@ -13,10 +13,12 @@
 enum profile_verdict { PROFILE_RECOMMENDED, PROFILE_ALLOWED, PROFILE_REFUSED };
 
 struct framework_profile {
-    const char
-        *name; /* "megatron-core", "deepspeed", "torchtitan", "fsdp2", "megatron-deepspeed" */
+    /* "megatron-core", "nemo", "megatron-deepspeed", "deepspeed", "fsdp2", "torchtitan" */
+    const char *name;
     const char *title;
-    double parameter_bytes; /* per parameter: compute copy */
+    /* Bytes per parameter, mixed precision, Adam; the sum is what one rank holds unsharded.
+     * FSDP2 keeps fp32 shards that are the master copy too (4 + 4 + 8), and gathers bf16. */
+    double parameter_bytes; /* compute copy */
     double gradient_bytes;
     double optimizer_bytes;  /* master + moments */
     double logits_bytes;     /* per logit */

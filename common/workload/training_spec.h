@@ -10,20 +10,22 @@
 
 #define TRAINING_DEFAULT_SEQUENCE_LENGTH 4096u
 /* Default global batch: this many tokens per step (4 Mi tokens, as pre-training runs of
- * 7B to 70B models use), at least one sequence per rank. */
+ * 7B to 70B models use), at least one sequence per rank and else a multiple of the ranks, so
+ * that every dp divides it; never more than max_global_batch. */
 #define TRAINING_DEFAULT_BATCH_TOKENS 4194304u
 
 struct training_spec {
     unsigned sequence_length;
-    unsigned global_batch; /* sequences */
-    unsigned max_global_batch;
+    unsigned global_batch;     /* sequences */
+    unsigned max_global_batch; /* JOB_SEQUENCES_MAXIMUM when not given */
     bool sequence_length_is_default;
     bool global_batch_is_default;
-    double trainable; /* share of the parameters */
+    double trainable; /* share of the parameters; 1 when not given */
     bool precision_given;
-    enum precision precision;
+    enum precision precision; /* bf16 when not given: the GPU decides then */
 };
 
+/* Refuses a global_batch over max_global_batch. */
 int training_spec_from_job(const struct job_spec *job, uint64_t world, struct training_spec *ret,
                            struct error_info *err);
 

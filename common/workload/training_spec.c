@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "workload/training_spec.h"
+
+/* The default batch: a multiple of N where there are that many sequences, so that every dp
+ * divides it, and at least one sequence per rank. */
+static uint64_t default_batch(uint64_t sequence_length, uint64_t world)
+{
+    uint64_t batch = TRAINING_DEFAULT_BATCH_TOKENS / sequence_length;
+    if (world == 0)
+        world = 1;
+    return batch < world ? world : batch - batch % world;
+}
+
+int training_spec_from_job(const struct job_spec *job, uint64_t world, struct training_spec *ret,
+                           struct error_info *err)
+{
+    const struct job_value *values = job->values;
+    uint64_t sequence = job_spec_number(job, JOB_SEQUENCE_LENGTH, TRAINING_DEFAULT_SEQUENCE_LENGTH);
+    uint64_t most = job_spec_number(job, JOB_MAX_GLOBAL_BATCH, JOB_SEQUENCES_MAXIMUM);
+    uint64_t batch = job_spec_number(job, JOB_GLOBAL_BATCH, default_batch(sequence, world));
+    bool batch_given = values[JOB_GLOBAL_BATCH].given;
+    if (batch > most && batch_given)
+        return error_set(err, "%s: global_batch: %llu is more than max_global_batch=%llu (%s)",
+                         values[JOB_GLOBAL_BATCH].where, (unsigned long long)batch,
+                         (unsigned long long)most,
+                         values[JOB_MAX_GLOBAL_BATCH].given ? values[JOB_MAX_GLOBAL_BATCH].where
+                                                            : "the largest of all");
+    *ret = (struct training_spec){
+        .sequence_length = (unsigned)sequence,
+        .global_batch = (unsigned)(batch < most ? batch : most),
+        .max_global_batch = (unsigned)most,
+        .sequence_length_is_default = !values[JOB_SEQUENCE_LENGTH].given,
+        .global_batch_is_default = !batch_given,
+        .trainable = values[JOB_TRAINABLE].given ? values[JOB_TRAINABLE].real : 1,
+        .precision_given = values[JOB_PRECISION].given,
+        .precision = (enum precision)job_spec_number(job, JOB_PRECISION, PRECISION_BF16),
+    };
+    return 0;
+}
