@@ -16,8 +16,6 @@
 #define READ_BYTES 16384u
 #define REAP_PAUSE_NANOSECONDS 1000000
 
-extern char **environ;
-
 enum { TO_TEXT, TO_COMPLAINT, STREAM_COUNT };
 
 struct child {

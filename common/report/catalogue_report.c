@@ -153,7 +153,7 @@ void gpus_report_text(const struct gpu_catalogue *gpus, const struct preset_cata
         {.title = "BF16", .align = ALIGN_RIGHT},
         {.title = "FP8", .align = ALIGN_RIGHT},
         {.title = "NVLink", .align = ALIGN_RIGHT},
-        {.title = "title"},
+        {.title = "title", .wrap = true},
     };
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
     static const unsigned shown[] = {GPU_FP16, GPU_BF16, GPU_FP8};

@@ -6,6 +6,7 @@
 #include "topology/nvlink_domain.h"
 
 #define MATRIX_MAXIMUM_GPUS 16u
+#define NICS_SHOWN 4u /* of a GPU */
 
 static void add_indices(const unsigned *indices, unsigned count, struct text_buffer *out)
 {
@@ -63,6 +64,17 @@ static void add_nic_name(const struct node_topology *node, unsigned index, const
         text_buffer_add(out, "%s#%u", separator, index);
 }
 
+static void add_near_nics(struct text_table *table, const struct node_topology *node,
+                          const struct node_gpu *gpu)
+{
+    CLEANUP_DONE(text_buffer) struct text_buffer nics;
+    text_buffer_init(&nics, TEXT_BUFFER_REPORT_MAXIMUM);
+    for (unsigned i = 0; i < gpu->nic_count && i < NICS_SHOWN; i++)
+        add_nic_name(node, gpu->nics[i], i > 0 ? " " : "", &nics);
+    text_buffer_add_text(&nics, gpu->nic_count > NICS_SHOWN ? " …" : "");
+    text_table_add(table, text_buffer_text(&nics));
+}
+
 static void add_gpus(const struct node_topology *node, const struct text_style *style,
                      struct text_buffer *out)
 {
@@ -78,10 +90,6 @@ static void add_gpus(const struct node_topology *node, const struct text_style *
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
     for (unsigned i = 0; i < node->gpu_count; i++) {
         const struct node_gpu *gpu = &node->gpus[i];
-        CLEANUP_DONE(text_buffer) struct text_buffer nics;
-        text_buffer_init(&nics, TEXT_BUFFER_REPORT_MAXIMUM);
-        for (unsigned j = 0; j < gpu->nic_count; j++)
-            add_nic_name(node, gpu->nics[j], j > 0 ? " " : "", &nics);
         text_table_add_unsigned(table, i);
         text_table_add(table, gpu->model ? gpu->model : "?");
         text_table_add(table, gpu->bus_id);
@@ -89,7 +97,7 @@ static void add_gpus(const struct node_topology *node, const struct text_style *
         text_table_add(table, gpu->numa == NUMA_UNKNOWN ? "?" : number_index(gpu->numa).text);
         text_table_add(
             table, node->nvlink == NVLINK_KNOWN ? number_index((int)gpu->nvlink_domain).text : "?");
-        text_table_add(table, text_buffer_text(&nics));
+        add_near_nics(table, node, gpu);
     }
     text_heading(style, out, "GPUs");
     text_table_write(table, style, out);

@@ -7,15 +7,17 @@ static void add_rules(const struct plan_list *list, const struct text_style *sty
                       struct text_buffer *out)
 {
     static const struct text_column columns[] = {
-        {.title = "rule"}, {.title = "verdict"}, {.title = "inputs, and why", .wrap = true}};
+        {.title = "rule"},
+        {.title = "verdict"},
+        {.title = "why, and from which inputs", .wrap = true}};
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
     text_heading(style, out, "Rules, in the order of the decision flow");
     for (size_t i = 0; i < list->rule_count; i++) {
         const struct plan_rule *rule = &list->rules[i];
         text_table_add(table, rule->rule);
         text_table_add(table, rule->verdict);
-        text_table_add_format(table, "%s\n%s", rule->inputs ? rule->inputs : "",
-                              rule->reason ? rule->reason : "");
+        text_table_add_format(table, "%s\ninputs: %s", rule->reason ? rule->reason : "",
+                              rule->inputs ? rule->inputs : "");
     }
     text_table_write(table, style, out);
 }
@@ -33,8 +35,8 @@ static void add_chosen(const struct plan *plan, const struct text_style *style,
                           sharding_name(plan->sharding), plan->degrees.shard,
                           plan->degrees.replicate, offload_name(plan->offload));
     text_table_add(table, "batch");
-    text_table_add_format(table, "micro batch %u, %u micro batches per step and pipeline",
-                          plan->micro_batch, plan->micro_batches);
+    text_table_add_format(table, "micro batch %u, M = %u per step and pipeline", plan->micro_batch,
+                          plan->micro_batches);
     text_table_add(table, "run");
     text_table_add_format(table, "schedule %s, recompute %s, %s, rank order %s",
                           schedule_name(plan->schedule), recompute_name(plan->recompute),
@@ -55,8 +57,11 @@ static void add_memory(const struct plan *plan, const struct text_style *style,
                                                  {.title = NULL}};
     const struct memory_estimate *memory = &plan->memory;
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
-    text_heading(style, out, "Memory per GPU, on the stage that needs most (%u of 0 to %u)",
-                 memory->stage, plan->degrees.pp - 1);
+    if (plan->degrees.pp > 1)
+        text_heading(style, out, "Memory per GPU on pipeline stage %u (of 0 to %u), the fullest",
+                     memory->stage, plan->degrees.pp - 1);
+    else
+        text_heading(style, out, "Memory per GPU");
     for (unsigned i = 0; i < MEMORY_PART_COUNT; i++) {
         text_table_add(table, memory_part_name((enum memory_part)i));
         text_table_add_format(table, "%s GiB", number_gib(memory->parts[i]).text);

@@ -51,8 +51,7 @@ static void add_plan_row(struct text_table *table, const struct plan *plan, size
     text_table_add(table, plan->offload == OFFLOAD_NONE ? "" : offload_name(plan->offload));
     text_table_add_format(table, "%u x %u", plan->micro_batch, plan->micro_batches);
     text_table_add(table, recompute_name(plan->recompute));
-    text_table_add_format(table, "%s of %s", number_gib(memory->total_bytes).text,
-                          memory->capacity_bytes ? number_gib(memory->capacity_bytes).text : "?");
+    text_table_add(table, number_gib(memory->total_bytes).text);
     text_table_add(table, fit_verdict_name(memory->verdict));
     text_table_add(table, timed ? number_seconds(time->step_seconds).text : "?");
     text_table_add(table, timed ? number_percent(time->mfu).text : "?");
@@ -69,14 +68,16 @@ void plan_report_plans(const struct plan_report *report, const struct text_style
         {.title = "offload"},
         {.title = "batch x M", .align = ALIGN_RIGHT},
         {.title = "recompute"},
-        {.title = "GiB/GPU", .align = ALIGN_RIGHT},
+        {.title = "GiB", .align = ALIGN_RIGHT},
         {.title = "fit"},
         {.title = "step", .align = ALIGN_RIGHT},
         {.title = "MFU", .align = ALIGN_RIGHT},
         {.title = "tokens/s", .align = ALIGN_RIGHT},
     };
+    uint64_t capacity = report->list->plans[0].memory.capacity_bytes;
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
-    text_heading(style, out, "Plans, best first");
+    text_heading(style, out, "Plans, best first (memory per GPU: %s)",
+                 capacity ? number_bytes(capacity).text : "unknown");
     for (size_t i = 0; i < report->list->plan_count; i++)
         add_plan_row(table, &report->list->plans[i], i);
     text_table_write(table, style, out);

@@ -6,17 +6,6 @@
 #define SCHEMA "parplan.topology/1"
 #define DIGITS 9u
 
-static const char *const role_names[NIC_ROLE_COUNT] = {
-    [NIC_RAIL] = "rail",         [NIC_STORAGE] = "storage", [NIC_MANAGEMENT] = "management",
-    [NIC_NVSWITCH] = "nvswitch", [NIC_OTHER] = "other",
-};
-static const char *const state_names[NIC_STATE_COUNT] = {
-    [NIC_STATE_UNKNOWN] = "unknown", [NIC_ACTIVE] = "active", [NIC_DOWN] = "down"};
-
-const char *nic_role_name(enum nic_role role) { return role_names[role]; }
-
-const char *nic_state_name(enum nic_state state) { return state_names[state]; }
-
 static void add_known_bytes(struct json_value *parent, const char *key, uint64_t bytes)
 {
     if (bytes > 0)

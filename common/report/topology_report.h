@@ -23,9 +23,6 @@ void cluster_report_text(const struct cluster_topology *cluster,
                          const struct topology_report_options *options,
                          const struct text_style *style, struct text_buffer *out);
 
-const char *nic_role_name(enum nic_role role);    /* "rail", "storage", … */
-const char *nic_state_name(enum nic_state state); /* "active", "down", "unknown" */
-
 /* NULL with err: out of memory, or a partition of the GPUs failed. */
 struct json_value *node_report_json(const struct node_topology *node, struct error_info *err);
 struct json_value *fabric_report_json(const struct fabric *fabric, struct error_info *err);
