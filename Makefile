@@ -39,6 +39,8 @@ TOPOLOGY_SOURCES := \
 	common/topology/fabric_readers/slurm_fabric.c \
 	common/topology/fabric_select.c \
 	common/topology/gpu_catalogue.c \
+	common/topology/gpu_partition.c \
+	common/topology/gpu_ring.c \
 	common/topology/link.c \
 	common/topology/merge/nic_merge.c \
 	common/topology/merge/nic_roles.c \
@@ -53,6 +55,7 @@ TOPOLOGY_SOURCES := \
 
 WORKLOAD_SOURCES := \
 	common/workload/admin_config.c \
+	common/workload/framework_profile.c \
 	common/workload/job_spec.c \
 	common/workload/launch_flags.c \
 	common/workload/model_catalogue.c \
@@ -63,7 +66,8 @@ WORKLOAD_SOURCES := \
 	common/workload/model_spec.c \
 	common/workload/parallelism.c \
 	common/workload/policy.c \
-	common/workload/rank_order.c
+	common/workload/rank_order.c \
+	common/workload/training_spec.c
 
 PLANNER_SOURCES := \
 	common/planner/candidate_pool.c \
@@ -138,10 +142,21 @@ DATA_FILES := \
 	common/planner/data/efficiencies.yaml \
 	common/topology/data/gpus.yaml \
 	common/topology/data/node_presets.yaml \
+	common/workload/data/frameworks.yaml \
 	common/workload/data/models.yaml
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
+	tests/unit/mapping/block_order_test.c \
+	tests/unit/mapping/gpu_mapping_test.c \
+	tests/unit/mapping/mapping_cost_test.c \
+	tests/unit/mapping/name_order_test.c \
+	tests/unit/mapping/node_mapping_test.c \
+	tests/unit/mapping/node_permutation_test.c \
+	tests/unit/mapping/rank_environment_test.c \
+	tests/unit/mapping/rank_map_test.c \
+	tests/unit/mapping/traffic_test.c \
+	tests/unit/mapping/wire_plan_test.c \
 	tests/unit/report/environment_report_test.c \
 	tests/unit/report/number_text_test.c \
 	tests/unit/report/text_style_test.c \
@@ -172,20 +187,24 @@ UNIT_TESTS := \
 
 # One test program each: tests/property/<name>_test.c
 PROPERTY_TESTS := \
+	tests/property/rank_map_test.c \
 	tests/property/rank_order_test.c
 
 # One test program each: tests/corpus/<name>_test.c; runs only where ../shared is.
 CORPUS_TESTS :=
 
 # One libFuzzer target each: tests/fuzz/<name>_fuzz.c; seeds in tests/fuzz/corpus/<name>/
-FUZZ_TESTS :=
+FUZZ_TESTS := \
+	tests/fuzz/wire_plan_fuzz.c
 
 # One program each: tests/bench/<name>_bench.c
-BENCHES :=
+BENCHES := \
+	tests/bench/rank_map_bench.c
 
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
 	tests/support/fake_spank.c \
+	tests/support/test_cluster.c \
 	tests/support/comma_locale.c \
 	tests/support/unit_test.c
 
@@ -295,9 +314,9 @@ programs = $(patsubst %.c,$(BUILD)/%,$(call present,$(1)))
 
 DATA_OBJECT := $(BUILD)/objects/common/data.o
 PLUGIN_COMMON_OBJECTS := $(call objects,$(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
-	$(WORKLOAD_SOURCES) $(PLANNER_SOURCES) $(MAPPING_SOURCES)) $(DATA_OBJECT)
+	$(WORKLOAD_SOURCES) $(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES)) $(DATA_OBJECT)
 CLI_OBJECTS := $(PLUGIN_COMMON_OBJECTS) \
-	$(call objects,$(READER_SOURCES) $(REPORT_SOURCES) $(CLI_SOURCES))
+	$(call objects,$(READER_SOURCES) $(CLI_SOURCES))
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
 SUPPORT_OBJECTS := $(call objects,$(SUPPORT_SOURCES))
 

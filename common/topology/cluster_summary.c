@@ -49,25 +49,30 @@ static unsigned block_limit(const struct cluster_topology *cluster)
     return limit;
 }
 
-unsigned cluster_nvlink_domain_gpus(const struct cluster_topology *cluster, bool *ret_known)
+static unsigned smallest_domain(const struct block_domain *blocks, unsigned count)
 {
-    unsigned limit = block_limit(cluster), smallest = 0;
-    CLEANUP_MEMORY struct block_domain *blocks = memory_allocate_array(limit, sizeof(*blocks));
-    bool known = blocks != NULL;
-    for (size_t i = 0; blocks && i < cluster->node_count; i++) {
-        const struct node_topology *node = cluster->kinds[cluster->nodes[i].kind];
-        add_node(&blocks[cluster->nodes[i].nvlink_block], node);
-        known = known && node->nvlink != NVLINK_UNKNOWN;
-    }
-    for (unsigned i = 0; blocks && i < limit; i++) {
-        if (blocks[i].nodes == 0)
-            continue;
+    unsigned smallest = 0;
+    for (unsigned i = 0; i < count; i++) {
         unsigned gpus = blocks[i].nodes > 1 && blocks[i].whole ? blocks[i].gpus : blocks[i].largest;
-        if (smallest == 0 || gpus < smallest)
+        if (blocks[i].nodes > 0 && (smallest == 0 || gpus < smallest))
             smallest = gpus;
     }
-    *ret_known = known;
     return smallest > 0 ? smallest : 1;
+}
+
+unsigned cluster_nvlink_domain_gpus(const struct cluster_topology *cluster, bool *ret_known)
+{
+    unsigned limit = block_limit(cluster);
+    CLEANUP_MEMORY struct block_domain *blocks = memory_allocate_array(limit, sizeof(*blocks));
+    *ret_known = blocks != NULL;
+    if (!blocks)
+        return 1;
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        const struct node_topology *node = cluster->kinds[cluster->nodes[i].kind];
+        add_node(&blocks[cluster->nodes[i].nvlink_block], node);
+        *ret_known = *ret_known && node->nvlink != NVLINK_UNKNOWN;
+    }
+    return smallest_domain(blocks, limit);
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text)

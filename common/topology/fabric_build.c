@@ -98,7 +98,7 @@ static int settle_tier(struct builder *builder, size_t index, struct error_info 
 {
     struct fabric_switch *here = &builder->switches[index];
     if (builder->input->switches[index].tier_name) {
-        unsigned tier;
+        unsigned tier = 0;
         if (named_tier(builder, index, &tier, err) < 0)
             return -1;
         if (tier < here->tier)
@@ -331,7 +331,19 @@ static int collect_warnings(struct builder *builder, struct error_info *err)
     return 0;
 }
 
-static int allocate(struct builder *builder, struct error_info *err)
+/* Names as often as they are listed: an upper bound of the nodes. */
+static size_t count_listed(const struct fabric_input *input)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < input->switch_count; i++)
+        if (input->switches[i].nodes)
+            count += node_list_count(input->switches[i].nodes);
+    for (size_t i = 0; i < input->nvlink_domain_count; i++)
+        count += node_list_count(input->nvlink_domains[i].nodes);
+    return count;
+}
+
+static int check_sizes(const struct builder *builder, struct error_info *err)
 {
     const struct fabric_input *input = builder->input;
     if (input->switch_count > FABRIC_MAXIMUM_SWITCHES)
@@ -340,15 +352,19 @@ static int allocate(struct builder *builder, struct error_info *err)
     if (input->tier_name_count > FABRIC_MAXIMUM_TIERS)
         return error_set(err, "%s: %u tiers are more than the %u that are possible", input->source,
                          input->tier_name_count, FABRIC_MAXIMUM_TIERS);
-    for (size_t i = 0; i < input->switch_count; i++)
-        if (input->switches[i].nodes)
-            builder->node_capacity += node_list_count(input->switches[i].nodes);
-    for (size_t i = 0; i < input->nvlink_domain_count; i++)
-        builder->node_capacity += node_list_count(input->nvlink_domains[i].nodes);
     if (builder->node_capacity > (size_t)FABRIC_MAXIMUM_NODES * FABRIC_MAXIMUM_TIERS)
         return error_set(err, "%s: %zu node names are more than can be read", input->source,
                          builder->node_capacity);
+    return 0;
+}
+
+static int allocate(struct builder *builder, struct error_info *err)
+{
+    const struct fabric_input *input = builder->input;
     struct arena *arena = builder->arena;
+    builder->node_capacity = count_listed(input);
+    if (check_sizes(builder, err) < 0)
+        return -1;
     builder->switches =
         arena_allocate_array(arena, input->switch_count, sizeof(*builder->switches));
     builder->pending = arena_allocate_array(arena, input->switch_count, sizeof(unsigned));

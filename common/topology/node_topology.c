@@ -120,3 +120,19 @@ struct node_topology *node_topology_copy(const struct node_topology *node, struc
     arena = NULL; /* the copy's from here on */
     return copy;
 }
+
+const char *nic_role_name(enum nic_role role)
+{
+    static const char *const names[NIC_ROLE_COUNT] = {
+        [NIC_RAIL] = "rail",         [NIC_STORAGE] = "storage", [NIC_MANAGEMENT] = "management",
+        [NIC_NVSWITCH] = "nvswitch", [NIC_OTHER] = "other",
+    };
+    return role < NIC_ROLE_COUNT ? names[role] : "other";
+}
+
+const char *nic_state_name(enum nic_state state)
+{
+    static const char *const names[NIC_STATE_COUNT] = {
+        [NIC_STATE_UNKNOWN] = "unknown", [NIC_ACTIVE] = "active", [NIC_DOWN] = "down"};
+    return state < NIC_STATE_COUNT ? names[state] : "unknown";
+}

@@ -86,6 +86,9 @@ struct node_topology {
     struct arena *arena;
 };
 
+const char *nic_role_name(enum nic_role role);    /* "rail", "storage", … */
+const char *nic_state_name(enum nic_state state); /* "active", "down", "unknown" */
+
 void node_topology_free(struct node_topology *node);
 struct node_topology *node_topology_copy(const struct node_topology *node, struct error_info *err);
 

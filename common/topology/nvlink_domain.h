@@ -2,7 +2,8 @@
 /*
  * nvlink_domain: which k GPUs of a node belong together. A group is better by, in this
  * order: bandwidth of its weakest pair (clique), of the weakest link on its best ring,
- * connectedness, PCIe class of its farthest pair; then the smaller indices.
+ * connectedness, PCIe class of its farthest pair, all its links together; then the smaller
+ * indices.
  * facts: RCCL hives {0,2,3,5}/{1,4,6,7} show that index ranges are not groups.
  */
 #ifndef TOPOLOGY_NVLINK_DOMAIN_H
@@ -16,9 +17,10 @@ struct gpu_group_quality {
     double ring_bytes_per_second;   /* weakest link of the best ring over all k; 0: no ring */
     bool connected;
     enum link_kind farthest;
+    double total_bytes_per_second; /* over all pairs: keeps bridged pairs together in PCIe groups */
 };
 
-/* Exact for k <= 16. gpus: k indices. */
+/* Exact for k <= 16; above, the ring counts as its clique. gpus: k indices. */
 void gpu_group_rate(const struct node_topology *node, const unsigned *gpus, unsigned k,
                     struct gpu_group_quality *ret);
 /* < 0: left is better, 0 equal. */

@@ -136,7 +136,7 @@ static int load_entry(const struct yaml_node *node, size_t position, struct file
                       struct error_info *err)
 {
     struct nodes_entry entry = {0};
-    unsigned kind;
+    unsigned kind = 0;
     if (yaml_fields_load(node, nodes_fields, COUNT_OF(nodes_fields), &entry, err) < 0 ||
         find_kind(file, node, entry.kind, &kind, err) < 0)
         return -1;

@@ -141,38 +141,58 @@ static void join_all(double *rates, size_t n, double rate)
             join_pair(rates, n, i, j, rate);
 }
 
-/* Fills the NVLink part of the description; rates has room for gpu_count^2. */
-static int load_nvlink(const struct kind_entry *entry, const struct yaml_node *node,
+enum nvlink_word { WORD_UNKNOWN, WORD_NONE, WORD_SWITCH, WORD_MESH, WORD_GROUPS };
+
+static int read_nvlink_word(const struct yaml_node *nvlink, enum nvlink_word *ret,
+                            struct error_info *err)
+{
+    static const char *const words[] = {"unknown", "none", "switch", "mesh"};
+    if (nvlink->kind == YAML_SEQUENCE) {
+        *ret = WORD_GROUPS;
+        return 0;
+    }
+    for (unsigned i = 0; nvlink->kind == YAML_SCALAR && i < COUNT_OF(words); i++) {
+        if (strcmp(nvlink->text, words[i]) != 0)
+            continue;
+        *ret = (enum nvlink_word)i;
+        return 0;
+    }
+    return yaml_node_error(
+        nvlink, err, "switch, mesh, none, unknown or groups as [[0, 1], [2, 3]] are expected");
+}
+
+static int load_wiring(const struct yaml_node *nvlink, enum nvlink_word word, double gpu_rate,
                        struct node_description *description, double *rates, struct error_info *err)
 {
-    double gpu_rate = description->gpu->nvlink_bytes_per_second;
-    const struct yaml_node *nvlink = entry->nvlink;
-    if (load_rate(node, "nvlink_rate", &gpu_rate, err) < 0)
-        return -1;
-    const char *word = !nvlink ? "unknown" : nvlink->kind == YAML_SCALAR ? nvlink->text : "";
-    bool groups = nvlink && nvlink->kind == YAML_SEQUENCE;
-    bool even = strcmp(word, "switch") == 0, mesh = strcmp(word, "mesh") == 0;
-    if (strcmp(word, "unknown") == 0)
-        return 0;
-    description->nvlink = groups || even || mesh ? NVLINK_KNOWN : NVLINK_NONE;
-    if (description->nvlink == NVLINK_NONE && strcmp(word, "none") != 0)
-        return yaml_node_error(nvlink, err,
-                               "switch, mesh, none, unknown or groups as [[0, 1], [2, 3]] are "
-                               "expected");
-    if (description->nvlink == NVLINK_NONE)
-        return 0;
+    size_t n = description->gpu_count;
     if (gpu_rate <= 0)
         return yaml_node_error(nvlink, err,
                                "%s has no NVLink in the GPU catalogue; say nvlink: none, or give "
                                "nvlink_rate",
                                description->gpu->name);
-    size_t n = description->gpu_count;
+    description->nvlink = NVLINK_KNOWN;
     description->nvlink_bytes_per_second = rates;
-    description->nvlink_switched = even;
-    if (groups)
+    description->nvlink_switched = word == WORD_SWITCH;
+    if (word == WORD_GROUPS)
         return load_groups(nvlink, n, gpu_rate, rates, err);
-    join_all(rates, n, mesh && n > 1 ? gpu_rate / (double)(n - 1) : gpu_rate);
+    join_all(rates, n, word == WORD_MESH && n > 1 ? gpu_rate / (double)(n - 1) : gpu_rate);
     return 0;
+}
+
+/* Fills the NVLink part of the description; rates has room for gpu_count^2. */
+static int load_nvlink(const struct kind_entry *entry, const struct yaml_node *node,
+                       struct node_description *description, double *rates, struct error_info *err)
+{
+    double gpu_rate = description->gpu->nvlink_bytes_per_second;
+    enum nvlink_word word = WORD_UNKNOWN;
+    if (load_rate(node, "nvlink_rate", &gpu_rate, err) < 0 ||
+        (entry->nvlink && read_nvlink_word(entry->nvlink, &word, err) < 0))
+        return -1;
+    if (word == WORD_NONE)
+        description->nvlink = NVLINK_NONE;
+    if (word == WORD_NONE || word == WORD_UNKNOWN)
+        return 0;
+    return load_wiring(entry->nvlink, word, gpu_rate, description, rates, err);
 }
 
 static struct node_evidence *describe(const struct kind_entry *entry, const struct yaml_node *node,

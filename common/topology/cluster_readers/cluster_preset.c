@@ -188,8 +188,8 @@ struct cluster_topology *cluster_topology_from_preset(const char *text,
                                                       const struct gpu_catalogue *gpus,
                                                       struct error_info *err)
 {
-    const struct node_preset *preset;
-    uint64_t count;
+    const struct node_preset *preset = NULL;
+    uint64_t count = 0;
     if (split(text, presets, &preset, &count, err) < 0)
         return NULL;
     CLEANUP(node_list) struct node_list *names = name_nodes(0, count, count, err);

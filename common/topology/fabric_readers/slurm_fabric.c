@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #define FIRST_CAPACITY 64u
+#define BLANKS " \t\r"
 #define READER_MAXIMUM_BYTES ((size_t)256 << 20)
 
 enum slurm_key { KEY_SWITCH, KEY_NODES, KEY_SWITCHES, KEY_LINK_SPEED, KEY_LEVEL, KEY_COUNT };
@@ -36,11 +37,6 @@ static void free_switches(struct reader *reader)
     }
     memory_free(reader->switches);
     arena_free(reader->arena);
-}
-
-static bool is_blank(char character)
-{
-    return character == ' ' || character == '\t' || character == '\r';
 }
 
 /* Cuts the next logical line out of the text, in place: a backslash at the end of a line joins
@@ -107,29 +103,21 @@ static int find_key(const struct reader *reader, const char *key, enum slurm_key
 static int next_pair(const struct reader *reader, char **line, char **ret_key, char **ret_value,
                      struct error_info *err)
 {
-    char *read = *line;
-    while (is_blank(*read))
-        read++;
-    *ret_key = *read ? read : NULL;
-    if (!*read)
+    char *key = *line + strspn(*line, BLANKS);
+    *ret_key = *key ? key : NULL;
+    if (!*key)
         return 0;
-    char *equals = read;
-    while (*equals && *equals != '=' && !is_blank(*equals))
-        equals++;
-    if (*equals != '=' || equals == read)
+    char *equals = key + strcspn(key, "=" BLANKS);
+    if (*equals != '=' || equals == key)
         return error_set(err, "%s:%u: KEY=VALUE is expected at '%.40s'", reader->source,
-                         reader->line, read);
+                         reader->line, key);
     *equals = '\0';
-    char *value = equals + 1, *end = value;
-    if (*value == '"') {
-        end = strchr(++value, '"');
-        if (!end)
-            return error_set(err, "%s:%u: %s: the closing '\"' is missing", reader->source,
-                             reader->line, read);
-    } else {
-        while (*end && !is_blank(*end))
-            end++;
-    }
+    bool quoted = equals[1] == '"';
+    char *value = equals + (quoted ? 2 : 1);
+    char *end = value + strcspn(value, quoted ? "\"" : BLANKS);
+    if (quoted && !*end)
+        return error_set(err, "%s:%u: %s: the closing '\"' is missing", reader->source,
+                         reader->line, key);
     *line = *end ? end + 1 : end;
     *end = '\0';
     *ret_value = value;
@@ -195,8 +183,8 @@ static int read_pairs(struct reader *reader, char *line, struct fabric_switch_in
 {
     unsigned seen = 0;
     for (;;) {
-        char *key_text, *value;
-        enum slurm_key key;
+        char *key_text = NULL, *value = NULL;
+        enum slurm_key key = KEY_COUNT;
         if (next_pair(reader, &line, &key_text, &value, err) < 0)
             return -1;
         if (!key_text)
@@ -218,8 +206,7 @@ static int read_pairs(struct reader *reader, char *line, struct fabric_switch_in
 static int read_line(struct reader *reader, char *line, struct error_info *err)
 {
     cut_comment(line);
-    while (is_blank(*line))
-        line++;
+    line += strspn(line, BLANKS);
     if (!*line)
         return 0;
     if (grow(reader, err) < 0)

@@ -111,15 +111,6 @@ static const struct {
     {is_any, NIC_RAIL, "fabric device with an active port"},
 };
 
-const char *nic_role_name(enum nic_role role)
-{
-    static const char *const names[NIC_ROLE_COUNT] = {
-        [NIC_RAIL] = "rail",         [NIC_STORAGE] = "storage", [NIC_MANAGEMENT] = "management",
-        [NIC_NVSWITCH] = "nvswitch", [NIC_OTHER] = "other",
-    };
-    return role < NIC_ROLE_COUNT ? names[role] : "other";
-}
-
 /* The first of the GPUs that the NIC is nearest to. */
 static unsigned first_near_gpu(const struct nic_candidate *nic, unsigned gpu_count)
 {

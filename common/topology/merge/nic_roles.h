@@ -38,6 +38,4 @@ void nic_roles_decide(struct nic_roles *roles);
 unsigned nic_roles_order(const struct nic_roles *roles, const struct node_gpu *gpus, unsigned gpu,
                          unsigned ret_nics[NODE_MAXIMUM_NICS]);
 
-const char *nic_role_name(enum nic_role role); /* "rail", "storage", … */
-
 #endif

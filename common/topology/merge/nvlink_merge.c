@@ -33,6 +33,18 @@ static double pair_rate(const struct node_evidence *evidence, unsigned i, unsign
     return isfinite(rate) && rate > 0 ? rate : 0;
 }
 
+/* False: one of the two is not the node's, or a higher source has decided them. */
+static bool map_pair(const struct merge_state *state, size_t e, unsigned i, unsigned j,
+                     const bool *decided, unsigned *ret_first, unsigned *ret_second)
+{
+    unsigned first = state->gpu_of[e][i], second = state->gpu_of[e][j];
+    if (first == MERGE_NO_GPU || second == MERGE_NO_GPU || first == second)
+        return false;
+    *ret_first = first;
+    *ret_second = second;
+    return !decided || !decided[(size_t)first * state->node->gpu_count + second];
+}
+
 static void take_links(struct merge_state *state, size_t e, struct pair_facts *pairs)
 {
     const struct node_evidence *evidence = state->evidence[e];
@@ -40,9 +52,8 @@ static void take_links(struct merge_state *state, size_t e, struct pair_facts *p
     bool took_link = false;
     for (unsigned i = 0; i < evidence->gpu_count; i++) {
         for (unsigned j = 0; j < i; j++) {
-            unsigned first = state->gpu_of[e][i], second = state->gpu_of[e][j];
-            if (first == MERGE_NO_GPU || second == MERGE_NO_GPU || first == second ||
-                pairs->decided[first * n + second])
+            unsigned first = 0, second = 0;
+            if (!map_pair(state, e, i, j, pairs->decided, &first, &second))
                 continue;
             double rate = pair_rate(evidence, i, j);
             decide_pair(pairs, n, first, second, rate);
@@ -60,8 +71,8 @@ static void take_pci_classes(struct merge_state *state, size_t e, struct pair_fa
     size_t n = state->node->gpu_count, m = evidence->gpu_count;
     for (unsigned i = 0; evidence->gpu_links && i < m; i++) {
         for (unsigned j = 0; j < m; j++) {
-            unsigned first = state->gpu_of[e][i], second = state->gpu_of[e][j];
-            if (first == MERGE_NO_GPU || second == MERGE_NO_GPU || first == second)
+            unsigned first = 0, second = 0;
+            if (!map_pair(state, e, i, j, NULL, &first, &second))
                 continue;
             enum link_kind *link = &pairs->links[first * n + second];
             if (*link == LINK_UNKNOWN)
