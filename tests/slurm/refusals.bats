@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What the plugin refuses: one line of ours with the remedy, srun exits non-zero before
+# anything is launched, no node is drained, nothing hangs.
+load support
+
+cluster_nodes=4
+show=$BATS_TEST_DIRNAME/show_rank
+
+setup_file() {
+    export PARPLAN_CLUSTER_SPANK=$PARPLAN_BUILD/spank_parplan.so
+    export PARPLAN_CLUSTER_GRES_TYPE=h100
+    export config_dir=$BATS_FILE_TMPDIR/etc
+    mkdir -p "$config_dir"
+    export PARPLAN_CLUSTER_SPANK_ARGS=config=$config_dir/parplan.yaml
+    start_cluster "$cluster_nodes"
+}
+
+setup() {
+    rm -rf "${config_dir:?}"/*
+    printf 'schema: parplan.config/1\n' >"$config_dir/parplan.yaml"
+    wait_until_idle
+    launched=$BATS_TEST_TMPDIR/launched
+}
+
+teardown() {
+    expect "nodes that are not idle" "$(timeout 10 sinfo -ho '%N %T %E' -N | grep -v -e idle -e completing)" ""
+}
+
+# refused TEXT ARGUMENTS…: srun on 2 nodes of 8 tasks is refused, says TEXT, launches nothing.
+refused() {
+    local text=$1
+    shift
+    client_seconds=20 run_srun -N2 --ntasks-per-node=8 --gres=gpu:8 "$@" touch "$launched"
+    expect_match "exit status" "$status" '^(1|2|255)$'
+    expect_match "message" "$stderr" "$text"
+    expect "lines of ours" "$(grep -c 'parplan: ' <<<"$stderr")" 1
+    [[ ! -e $launched ]] || {
+        echo "something was launched"
+        return 1
+    }
+}
+
+@test "unknown key, unknown degree word" {
+    refused 'unknown key "tpp".*tp' --parplan=tpp=8
+    refused 'model' --parplan=auto,model=llama9-8b
+}
+
+@test "numbers that are none" {
+    refused 'tp: 0 is not' --parplan=tp=0
+    refused 'tp: -8 is not' --parplan=tp=-8
+    refused 'tp: 8x is not' --parplan=tp=8x
+    refused 'tp: 99999999999999999999 is not' --parplan=tp=99999999999999999999
+}
+
+@test "a product that is not N, and one that overflows" {
+    refused 'tp=8,pp=4,dp=2.*64.*16' --parplan=tp=8,pp=4,dp=2
+    refused 'parplan: ' --parplan=tp=65536,pp=65536,dp=65536
+}
+
+@test "an option of 10 KB" {
+    refused 'longer than 4096 bytes' "--parplan=model=$(printf 'x%.0s' {1..10000})"
+}
+
+@test "uneven tasks" {
+    client_seconds=20 run_srun -N2 -n3 --parplan=tp=1 touch "$launched"
+    expect_match "exit status" "$status" '^1$'
+    expect_match "message" "$stderr" 'tasks are uneven: n01 has 2 tasks, n02 has 1.*--ntasks-per-node'
+    [[ ! -e $launched ]]
+}
+
+@test "policy: tp over the node, in the words of parplan check" {
+    refused 'policy tp-within-node: tp=16' --parplan=tp=16
+    local words=${stderr#*parplan: }
+    words=${words%%$'\n'*}
+    run_client parplan check --model llama3-70b --plan tp=16,dp=1 --cluster dgx-h100:2
+    expect_status 4
+    expect "the words" "${stderr#parplan: }" "$words"
+}
+
+@test "policy: the admins' max_tp, and a partition's own" {
+    cat >"$config_dir/parplan.yaml" <<EOF
+schema: parplan.config/1
+policy:
+  max_tp: 4
+  partitions: {other: {max_tp: 8}}
+EOF
+    refused 'max-tp: tp=8' --parplan=tp=8
+}
+
+@test "the admins' file: missing, unreadable YAML, unknown key, writable by others" {
+    rm "$config_dir/parplan.yaml"
+    refused "$config_dir/parplan.yaml" --parplan=tp=8
+    printf 'schema: parplan.config/1\npolicy: [\n' >"$config_dir/parplan.yaml"
+    refused "parplan.yaml:[23]" --parplan=tp=8
+    printf 'schema: parplan.config/1\npolcy: {}\n' >"$config_dir/parplan.yaml"
+    refused "parplan.yaml:2.*polcy.*policy" --parplan=tp=8
+    printf 'schema: parplan.config/1\n' >"$config_dir/parplan.yaml"
+    chmod 666 "$config_dir/parplan.yaml"
+    refused "writable by" --parplan=tp=8
+}
+
+@test "a broken admins' file does not touch steps that do not ask for parplan" {
+    printf 'nonsense' >"$config_dir/parplan.yaml"
+    run_srun -N2 --ntasks-per-node=2 true
+    expect_status 0
+    expect "stderr" "$stderr" ""
+}
+
+@test "a job file: missing, not whole, unknown key with its line" {
+    refused "$BATS_TEST_TMPDIR/none.yaml" "--parplan=$BATS_TEST_TMPDIR/none.yaml"
+    printf 'schema: parplan.job/1\ntp: [8\n' >"$BATS_TEST_TMPDIR/job.yaml"
+    refused "job.yaml:[23]" "--parplan=$BATS_TEST_TMPDIR/job.yaml"
+    printf 'schema: parplan.job/1\ntp: 8\nppp: 2\n' >"$BATS_TEST_TMPDIR/job.yaml"
+    refused "job.yaml:3.*ppp" "--parplan=$BATS_TEST_TMPDIR/job.yaml"
+}
+
+@test "nothing fits: what is needed, what there is, the remedy" {
+    refused 'nothing fits.*GiB' --parplan=auto,model=llama3-405b
+}
+
+@test "the option against the command's own flags" {
+    client_seconds=20 run_srun -N2 --ntasks-per-node=8 --gres=gpu:8 --parplan=tp=8 "$show" \
+        --tensor-model-parallel-size 4
+    expect_match "exit status" "$status" '^1$'
+    expect_match "message" "$stderr" 'tp.*8.*4|tp.*4.*8'
+}
+
+@test "a heterogeneous job" {
+    client_seconds=30 run_client srun -N1 -n8 --gres=gpu:8 --parplan=tp=8 touch "$launched" : \
+        -N1 -n8 --gres=gpu:8 touch "$launched"
+    expect_match "exit status" "$status" '^1$'
+    expect_match "message" "$stderr" 'heterogeneous'
+    [[ ! -e $launched ]]
+}
+
+@test "sbatch refuses a bad option before it queues" {
+    client_seconds=20 run_client sbatch --parplan=tp=0 --wrap true
+    expect_match "exit status" "$status" '^(1|255)$'
+    expect_match "message" "$stderr" 'tp: 0 is not'
+    expect "queued" "$(squeue -h)" ""
+}
+
+# A private slurm.conf without plugstack takes the plugin out of srun, not out of slurmstepd.
+bypass() {
+    sed 's/^PlugStackConfig=.*/PlugStackConfig=\/dev\/null/' "$SLURM_CONF" >"$(dirname "$SLURM_CONF")/bypass.conf"
+    export SLURM_CONF=${SLURM_CONF%/*}/bypass.conf
+}
+
+forged() {
+    local text=$1 plan=$2
+    client_seconds=30 SLURM_PARPLAN_PLAN=$plan run_srun -N2 --ntasks-per-node=8 --gres=gpu:8 touch "$launched"
+    expect_match "exit status" "$status" '^1$'
+    expect_match "message" "$stderr" "$text"
+    [[ ! -e $launched ]]
+}
+
+@test "a forged SLURM_PARPLAN_PLAN is refused by each node, in one line" {
+    bypass
+    forged 'SLURM_PARPLAN_PLAN' 'v=1;garbage'
+    expect "lines of ours" "$(grep -c 'parplan: ' <<<"$stderr")" 2
+    forged 'SLURM_PARPLAN_PLAN' 'v=9'
+    forged 'SLURM_PARPLAN_PLAN' "$(printf 'x%.0s' {1..100000})"
+}
+
+@test "a plan of another step, replayed, is refused" {
+    # shellcheck disable=SC2016
+    run_srun -N1 --ntasks-per-node=8 --gres=gpu:8 --parplan=tp=8 --task-prolog=/bin/true true
+    expect_status 0
+    bypass
+    forged 'SLURM_PARPLAN_PLAN' 'v=1;id=0000000000000000;n=8;nodes=1;per_node=8;tasks_per_node=8'
+}
+
+@test "SLURM_PARPLAN_PLAN set by hand beside the plugin is dropped" {
+    SLURM_PARPLAN_PLAN='v=1;garbage' run_srun -N2 --ntasks-per-node=2 "$show"
+    expect_status 0
+    expect_match "no ranks" "$output" '^- n0'
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/fake_spank.h"
+#include <slurm/spank.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define VARIABLES 64
+#define NAME_BYTES 64
+#define VALUE_BYTES 70000
+
+static struct variable {
+    char name[NAME_BYTES];
+    char value[VALUE_BYTES];
+} variables[VARIABLES];
+
+static struct fake_step current;
+static char last_error[2048];
+static unsigned error_count;
+
+void fake_spank_begin(const struct fake_step *step)
+{
+    current = *step;
+    for (unsigned i = 0; i < VARIABLES; i++)
+        variables[i].name[0] = '\0';
+    last_error[0] = '\0';
+    error_count = 0;
+}
+
+static struct variable *find(const char *name)
+{
+    for (unsigned i = 0; i < VARIABLES; i++)
+        if (!strcmp(variables[i].name, name))
+            return &variables[i];
+    return NULL;
+}
+
+void fake_spank_set(const char *name, const char *value)
+{
+    struct variable *variable = find(name);
+    if (!variable)
+        variable = find("");
+    if (!variable)
+        return;
+    snprintf(variable->name, sizeof(variable->name), "%s", name);
+    snprintf(variable->value, sizeof(variable->value), "%s", value);
+}
+
+const char *fake_spank_get(const char *name)
+{
+    const struct variable *variable = find(name);
+    return variable ? variable->value : NULL;
+}
+
+unsigned fake_spank_variables(void)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < VARIABLES; i++)
+        count += variables[i].name[0] != '\0';
+    return count;
+}
+
+const char *fake_spank_error(void) { return last_error; }
+
+unsigned fake_spank_errors(void) { return error_count; }
+
+spank_err_t spank_getenv(spank_t spank, const char *name, char *buffer, int bytes)
+{
+    (void)spank;
+    const struct variable *variable = find(name);
+    if (!variable)
+        return ESPANK_ENV_NOEXIST;
+    if (bytes <= 0 || strlen(variable->value) >= (size_t)bytes)
+        return ESPANK_NOSPACE;
+    memcpy(buffer, variable->value, strlen(variable->value) + 1);
+    return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite)
+{
+    (void)spank;
+    if (current.refuses_setenv)
+        return ESPANK_NOSPACE;
+    if (overwrite || !find(name))
+        fake_spank_set(name, value);
+    return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_unsetenv(spank_t spank, const char *name)
+{
+    (void)spank;
+    struct variable *variable = find(name);
+    if (variable)
+        variable->name[0] = '\0';
+    return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
+{
+    (void)spank;
+    const struct {
+        spank_item_t item;
+        uint32_t value;
+    } items[] = {
+        {S_JOB_ID, current.job},
+        {S_JOB_STEPID, current.step},
+        {S_JOB_NODEID, current.node},
+        {S_JOB_NNODES, current.nodes},
+        {S_JOB_LOCAL_TASK_COUNT, current.tasks_on_node},
+        {S_JOB_TOTAL_TASK_COUNT, current.tasks},
+    };
+    va_list arguments;
+    va_start(arguments, item);
+    void *target = va_arg(arguments, void *);
+    va_end(arguments);
+    if (item == S_TASK_ID) {
+        *(int *)target = current.local_task;
+        return ESPANK_SUCCESS;
+    }
+    for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
+        if (items[i].item == item) {
+            *(uint32_t *)target = items[i].value;
+            return ESPANK_SUCCESS;
+        }
+    return ESPANK_BAD_ARG;
+}
+
+spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
+{
+    (void)spank;
+    (void)option;
+    return ESPANK_SUCCESS;
+}
+
+void slurm_error(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last_error, sizeof(last_error), format, arguments);
+    va_end(arguments);
+    error_count++;
+}
+
+void slurm_info(const char *format, ...) { (void)format; }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fake_spank: a stand-in for slurmstepd's side of spank.h, so that the task side of the
+ * plugin runs under the sanitizers (a sanitized .so cannot be loaded by a real slurmd). The
+ * real Slurm is in tests/slurm.
+ */
+#ifndef TESTS_SUPPORT_FAKE_SPANK_H
+#define TESTS_SUPPORT_FAKE_SPANK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fake_step {
+    uint32_t job, step, node, nodes, tasks_on_node, tasks;
+    int local_task;
+    bool refuses_setenv; /* spank_setenv fails */
+};
+
+/* A new step with an empty environment; what the plugin logged before is forgotten. */
+void fake_spank_begin(const struct fake_step *step);
+void fake_spank_set(const char *name, const char *value);
+const char *fake_spank_get(const char *name); /* NULL: not set */
+unsigned fake_spank_variables(void);          /* how many are set */
+const char *fake_spank_error(void);           /* the last error line, or "" */
+unsigned fake_spank_errors(void);
+
+#endif

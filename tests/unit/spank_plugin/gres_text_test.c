@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "spank_plugin/step_facts.h"
+#include "tests/support/unit_test.h"
+
+static void reads_what_slurm_writes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool found;
+        unsigned count;
+        const char *type;
+    } cases[] = {
+        {"gpu:8(S:0-1)", true, 8, ""},
+        {"gpu:h100:8(S:0-1)", true, 8, "h100"},
+        {"gpu:(null):8(IDX:0-7)", true, 8, ""},
+        {"gres:gpu:4", true, 4, ""},
+        {"gres/gpu:a100_80gb:2", true, 2, "a100_80gb"},
+        {"gres:gpu", true, 1, ""},
+        {"gpu:h100", true, 1, "h100"},
+        {"nic:2,gpu:h100:8(IDX:0,2,4),shard:16", true, 8, "h100"},
+        {"gpumem:80", false, 0, NULL},
+        {"nic:2", false, 0, NULL},
+        {"", false, 0, NULL},
+        {NULL, false, 0, NULL},
+        {"gpu:99999999999999999999", true, 1, "99999999999999999999"},
+        {",,,", false, 0, NULL},
+        {"((((", false, 0, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        unsigned count = 0;
+        char type[GPU_TYPE_BYTES] = "";
+        bool found = gres_text_parse(cases[i].text, &count, type);
+        assert_int_equal(found, cases[i].found);
+        if (found) {
+            assert_int_equal(count, cases[i].count);
+            assert_string_equal(type, cases[i].type);
+        }
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(reads_what_slurm_writes)};
+    return unit_test_main("spank_plugin/gres_text", tests, COUNT_OF(tests));
+}

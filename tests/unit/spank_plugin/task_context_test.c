@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "mapping/rank_map.h"
+#include "mapping/wire_plan.h"
+#include "spank_plugin/plugin_options.h"
+#include "spank_plugin/task_context.h"
+#include "tests/support/fake_spank.h"
+#include "tests/support/unit_test.h"
+#include "topology/preset_catalogue.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Two nodes of four tasks, tp=4 pp=2, the second block on the first node. */
+static const struct fake_step two_nodes = {
+    .job = 17, .step = 0, .node = 0, .nodes = 2, .tasks_on_node = 4, .tasks = 8, .local_task = 0};
+
+static char plan_text[4096];
+static char folder[64];
+static char config_argument[128];
+
+static void make_plan(void)
+{
+    static const unsigned nodes[] = {1, 0};
+    CLEANUP(preset_catalogue) struct preset_catalogue *presets = preset_catalogue_builtin(NULL);
+    CLEANUP(gpu_catalogue) struct gpu_catalogue *gpus = gpu_catalogue_builtin(NULL);
+    assert_non_null(presets);
+    assert_non_null(gpus);
+    CLEANUP(cluster_topology)
+    struct cluster_topology *cluster =
+        cluster_topology_from_preset("dgx-h100:2", presets, gpus, NULL);
+    assert_non_null(cluster);
+    struct rank_map map = {
+        .cluster = cluster,
+        .degrees = DEGREES_ONE,
+        .order = ORDER_TP_CP_EP_DP_PP,
+        .world = 8,
+        .gpus_per_node = 4,
+        .block_count = 2,
+        .block_nodes = nodes,
+    };
+    map.degrees.tp = map.degrees.etp = 4;
+    map.degrees.pp = 2;
+    CLEANUP(wire_plan) struct wire_plan *wire = wire_plan_create(&map, 4, "n02", NULL);
+    assert_non_null(wire);
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, sizeof(plan_text));
+    assert_int_equal(wire_plan_encode(wire, &text, NULL), 0);
+    snprintf(plan_text, sizeof(plan_text), "%s", text_buffer_text(&text));
+}
+
+static void write_config(const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/parplan.yaml", folder);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    char owner[32];
+    snprintf(folder, sizeof(folder), "/tmp/parplan_task_XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(config_argument, sizeof(config_argument), "config=%s/parplan.yaml", folder);
+    snprintf(owner, sizeof(owner), "owner=%u", (unsigned)getuid());
+    char *arguments[] = {config_argument, owner};
+    plugin_options_register(NULL, 2, arguments);
+    write_config("schema: parplan.config/1\n");
+    make_plan();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char path[128];
+    snprintf(path, sizeof(path), "%s/parplan.yaml", folder);
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void begin(const struct fake_step *step, const char *plan)
+{
+    fake_spank_begin(step);
+    fake_spank_set("CUDA_VISIBLE_DEVICES", "0,1,2,3");
+    fake_spank_set("RANK", "7"); /* the user's own: ours wins */
+    if (plan)
+        fake_spank_set(WIRE_PLAN_VARIABLE, plan);
+}
+
+static int run(const struct fake_step *step, const char *plan)
+{
+    begin(step, plan);
+    task_context_prepare(NULL);
+    return task_context_apply(NULL);
+}
+
+static void sets_every_variable(void **state)
+{
+    (void)state;
+    struct fake_step step = two_nodes;
+    step.local_task = 3;
+    assert_int_equal(run(&step, plan_text), 0);
+    assert_string_equal(fake_spank_get("RANK"), "7"); /* block 1 is on node 0 */
+    assert_string_equal(fake_spank_get("LOCAL_RANK"), "3");
+    assert_string_equal(fake_spank_get("WORLD_SIZE"), "8");
+    assert_string_equal(fake_spank_get("MASTER_ADDR"), "n02");
+    assert_string_equal(fake_spank_get("PARPLAN_PP_RANK"), "1");
+    assert_null(fake_spank_get(WIRE_PLAN_VARIABLE));
+    step.node = 1;
+    assert_int_equal(run(&step, plan_text), 0);
+    assert_string_equal(fake_spank_get("RANK"), "3");
+}
+
+static void takes_the_reserved_port(void **state)
+{
+    (void)state;
+    begin(&two_nodes, plan_text);
+    fake_spank_set("SLURM_STEP_RESV_PORTS", "25002-25010");
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), 0);
+    assert_string_equal(fake_spank_get("MASTER_PORT"), "25002");
+}
+
+static void leaves_steps_without_a_plan_alone(void **state)
+{
+    (void)state;
+    assert_int_equal(run(&two_nodes, NULL), 0);
+    assert_int_equal(fake_spank_variables(), 2);
+    struct fake_step batch = two_nodes;
+    batch.step = 0xfffffffb; /* the batch script's */
+    assert_int_equal(run(&batch, "garbage"), 0);
+    assert_int_equal(fake_spank_errors(), 0);
+}
+
+static void refuse(const struct fake_step *step, const char *plan, const char *words)
+{
+    assert_int_equal(run(step, plan), -1);
+    if (!strstr(fake_spank_error(), words))
+        fail_msg("\"%s\" does not say \"%s\"", fake_spank_error(), words);
+    assert_int_equal(fake_spank_errors(), 1);
+    assert_null(fake_spank_get("WORLD_SIZE")); /* nothing half set */
+}
+
+static void refuses_hostile_plans(void **state)
+{
+    (void)state;
+    static char huge[WIRE_PLAN_MAXIMUM_BYTES + 100];
+    memset(huge, 'x', sizeof(huge) - 1);
+    refuse(&two_nodes, "garbage", WIRE_PLAN_VARIABLE);
+    refuse(&two_nodes, "", WIRE_PLAN_VARIABLE);
+    refuse(&two_nodes, huge, "longer than");
+    struct fake_step other = two_nodes;
+    other.nodes = 3;
+    other.tasks = 12;
+    refuse(&other, plan_text, "this step has 3 nodes");
+    other = two_nodes;
+    other.tasks_on_node = 2;
+    refuse(&other, plan_text, "2 tasks here");
+    other = two_nodes;
+    other.refuses_setenv = true;
+    refuse(&other, plan_text, "cannot set");
+}
+
+static void speaks_once_per_node(void **state)
+{
+    (void)state;
+    struct fake_step second = two_nodes;
+    second.local_task = 1;
+    assert_int_equal(run(&second, "garbage"), -1);
+    assert_int_equal(fake_spank_errors(), 0);
+}
+
+static void checks_the_policy_again(void **state)
+{
+    (void)state;
+    write_config("schema: parplan.config/1\npolicy: {max_tp: 2}\n");
+    refuse(&two_nodes, plan_text, "policy max-tp: tp=4");
+    write_config("schema: parplan.config/1\npolicy: {\n");
+    refuse(&two_nodes, plan_text, "parplan.yaml:");
+    write_config("schema: parplan.config/1\n");
+}
+
+static void refuses_hidden_gpus(void **state)
+{
+    (void)state;
+    begin(&two_nodes, plan_text);
+    fake_spank_set("CUDA_VISIBLE_DEVICES", "GPU-1234");
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), -1);
+    assert_non_null(strstr(fake_spank_error(), "gpu"));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_every_variable),
+        cmocka_unit_test(takes_the_reserved_port),
+        cmocka_unit_test(leaves_steps_without_a_plan_alone),
+        cmocka_unit_test(refuses_hostile_plans),
+        cmocka_unit_test(speaks_once_per_node),
+        cmocka_unit_test(checks_the_policy_again),
+        cmocka_unit_test(refuses_hidden_gpus),
+    };
+    struct CMUnitTest with_setup[COUNT_OF(tests)];
+    for (size_t i = 0; i < COUNT_OF(tests); i++) {
+        with_setup[i] = tests[i];
+        with_setup[i].setup_func = set_up;
+        with_setup[i].teardown_func = tear_down;
+    }
+    return unit_test_main("spank_plugin/task_context", with_setup, COUNT_OF(tests));
+}
