@@ -29,20 +29,24 @@ static int check_ranges(const struct model_spec *model, struct error_info *err)
     return 0;
 }
 
-static int check_attention(const struct model_spec *model, struct error_info *err)
+static int check_latent(const struct model_spec *model, struct error_info *err)
 {
-    if (model->attention == ATTENTION_GROUPED) {
-        if (model->heads % model->kv_heads == 0)
-            return 0;
-        return error_set(err, "heads: %u is not divisible by the %u kv_heads", model->heads,
-                         model->kv_heads);
-    }
+    if (model->attention != ATTENTION_LATENT)
+        return 0;
     if (model->kv_lora_rank == 0)
         return error_set(err, "kv_lora_rank is missing (latent attention needs it)");
     if (model->qk_nope_head_dim + model->qk_rope_head_dim == 0 || model->v_head_dim == 0)
         return error_set(err, "qk_nope_head_dim, qk_rope_head_dim and v_head_dim are missing "
                               "(latent attention needs them)");
     return 0;
+}
+
+static int check_grouped(const struct model_spec *model, struct error_info *err)
+{
+    if (model->attention != ATTENTION_GROUPED || model->heads % model->kv_heads == 0)
+        return 0;
+    return error_set(err, "heads: %u is not divisible by the %u kv_heads", model->heads,
+                     model->kv_heads);
 }
 
 static int check_mlp(const struct model_spec *model, struct error_info *err)
@@ -66,7 +70,9 @@ static int check_mlp(const struct model_spec *model, struct error_info *err)
 
 int model_spec_check(const struct model_spec *model, struct error_info *err)
 {
-    if (check_ranges(model, err) < 0 || check_attention(model, err) < 0)
+    /* Latent first: without its widths head_dim would be called missing. */
+    if (check_latent(model, err) < 0 || check_ranges(model, err) < 0 ||
+        check_grouped(model, err) < 0)
         return -1;
     return check_mlp(model, err);
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/unit_test.h"
+#include "workload/training_spec.h"
+
+static const struct {
+    const char *job;
+    uint64_t world;
+    unsigned sequence, batch;
+    bool sequence_is_default, batch_is_default;
+} rows[] = {
+    {"auto", 64, 4096, 1024, true, true},
+    {"sequence_length=8192", 64, 8192, 512, false, true},
+    {"sequence_length=8192,global_batch=1024", 64, 8192, 1024, false, false},
+    {"auto", 96, 4096, 960, true, true}, /* a multiple of N */
+    {"auto", 1000, 4096, 1000, true, true},
+    {"auto", 4096, 4096, 4096, true, true}, /* one sequence per rank */
+    {"sequence_length=131072", 1, 131072, 32, false, true},
+    {"sequence_length=134217728", 8, 134217728, 8, false, true},
+    {"max_global_batch=256", 64, 4096, 256, true, true},
+    {"max_global_batch=2048", 64, 4096, 1024, true, true},
+    {"auto", 0, 4096, 1024, true, true},
+};
+
+static void defaults_are_filled_in_and_said(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(job_spec) struct job_spec *job = job_spec_create(NULL);
+        struct training_spec training;
+        assert_int_equal(job_spec_parse_option(job, rows[i].job, "--set", NULL), 0);
+        assert_int_equal(training_spec_from_job(job, rows[i].world, &training, NULL), 0);
+        assert_int_equal(training.sequence_length, rows[i].sequence);
+        assert_int_equal(training.global_batch, rows[i].batch);
+        assert_int_equal(training.sequence_length_is_default, rows[i].sequence_is_default);
+        assert_int_equal(training.global_batch_is_default, rows[i].batch_is_default);
+        assert_true(training.global_batch <= training.max_global_batch);
+    }
+}
+
+static void precision_and_share(void **state)
+{
+    (void)state;
+    CLEANUP(job_spec) struct job_spec *job = job_spec_create(NULL);
+    struct training_spec training;
+    assert_int_equal(training_spec_from_job(job, 8, &training, NULL), 0);
+    assert_false(training.precision_given);
+    assert_int_equal(training.precision, PRECISION_BF16);
+    assert_true(training.trainable == 1);
+    assert_int_equal(job_spec_parse_option(job, "precision=fp8,trainable=0.25", "--set", NULL), 0);
+    assert_int_equal(training_spec_from_job(job, 8, &training, NULL), 0);
+    assert_true(training.precision_given);
+    assert_int_equal(training.precision, PRECISION_FP8);
+    assert_true(training.trainable == 0.25);
+}
+
+static void a_batch_over_its_maximum_is_refused(void **state)
+{
+    (void)state;
+    CLEANUP(job_spec) struct job_spec *job = job_spec_create(NULL);
+    struct training_spec training;
+    struct error_info err = {0};
+    assert_int_equal(job_spec_set(job, "global_batch", "2048", "job.yaml:3", NULL), 0);
+    assert_int_equal(job_spec_set(job, "max_global_batch", "1024", "--set", NULL), 0);
+    assert_int_equal(training_spec_from_job(job, 8, &training, &err), -1);
+    assert_string_equal(
+        err.text, "job.yaml:3: global_batch: 2048 is more than max_global_batch=1024 (--set)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_filled_in_and_said),
+        cmocka_unit_test(precision_and_share),
+        cmocka_unit_test(a_batch_over_its_maximum_is_refused),
+    };
+    return unit_test_main("workload/training_spec", tests, COUNT_OF(tests));
+}
