@@ -2,7 +2,8 @@
 #include "mapping/node_permutation.h"
 #include <string.h>
 
-#define SHORTEST_RUN 3u /* two numbers are no longer than their run */
+#define SHORTEST_RUN 3u    /* two numbers are no longer than their run */
+#define READABLE_BYTES 64u /* runs up to here are left as people can read them */
 #define DIGITS_MAXIMUM 10u
 #define ITEM_BYTES (3u * (DIGITS_MAXIMUM + 1u))
 #define BASE64_BITS 6u
@@ -111,7 +112,8 @@ static void encode_packed(const unsigned *numbers, unsigned count, struct text_b
 
 void node_permutation_encode(const unsigned *numbers, unsigned count, struct text_buffer *out)
 {
-    size_t limit = packed_bytes(count) + 1;
+    size_t packed = packed_bytes(count) + 1;
+    size_t limit = packed > READABLE_BYTES ? packed : READABLE_BYTES;
     if (encode_runs(numbers, count, limit, NULL) <= limit)
         encode_runs(numbers, count, limit, out);
     else

@@ -2,7 +2,7 @@
 /*
  * node_permutation: a permutation of 0 … count - 1 as short text, for the wire plan.
  *
- * Two forms, whichever is shorter:
+ * Two forms, whichever is shorter (runs as long as they are short enough to read):
  *   runs     "0-7", "4-7,0-3", "0-62/2,1-63/2": items `first`, `first-last`, `first-last/step`;
  *            a transposed grid of nodes stays short however many nodes it has;
  *   packed   "~" and base64 (A-Z a-z 0-9 + /, no padding): each number in as many bits as
