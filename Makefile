@@ -147,22 +147,6 @@ DATA_FILES := \
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
-	tests/unit/mapping/block_order_test.c \
-	tests/unit/mapping/gpu_mapping_test.c \
-	tests/unit/mapping/mapping_cost_test.c \
-	tests/unit/mapping/name_order_test.c \
-	tests/unit/mapping/node_mapping_test.c \
-	tests/unit/mapping/node_permutation_test.c \
-	tests/unit/mapping/rank_environment_test.c \
-	tests/unit/mapping/rank_map_test.c \
-	tests/unit/mapping/traffic_test.c \
-	tests/unit/mapping/wire_plan_test.c \
-	tests/unit/report/environment_report_test.c \
-	tests/unit/report/number_text_test.c \
-	tests/unit/report/text_style_test.c \
-	tests/unit/report/text_table_test.c \
-	tests/unit/spank_plugin/gres_text_test.c \
-	tests/unit/spank_plugin/task_context_test.c \
 	tests/unit/base/arena_test.c \
 	tests/unit/base/data_file_test.c \
 	tests/unit/base/error_test.c \
@@ -179,11 +163,34 @@ UNIT_TESTS := \
 	tests/unit/base/yaml_document_test.c \
 	tests/unit/base/yaml_fields_test.c \
 	tests/unit/base/yaml_writer_test.c \
+	tests/unit/mapping/block_order_test.c \
+	tests/unit/mapping/gpu_mapping_test.c \
+	tests/unit/mapping/mapping_cost_test.c \
+	tests/unit/mapping/name_order_test.c \
+	tests/unit/mapping/node_mapping_test.c \
+	tests/unit/mapping/node_permutation_test.c \
+	tests/unit/mapping/rank_environment_test.c \
+	tests/unit/mapping/rank_map_test.c \
+	tests/unit/mapping/traffic_test.c \
+	tests/unit/mapping/wire_plan_test.c \
+	tests/unit/report/environment_report_test.c \
+	tests/unit/report/number_text_test.c \
+	tests/unit/report/text_style_test.c \
+	tests/unit/report/text_table_test.c \
+	tests/unit/spank_plugin/gres_text_test.c \
+	tests/unit/spank_plugin/step_plan_test.c \
+	tests/unit/spank_plugin/task_context_test.c \
+	tests/unit/workload/launch_flags_test.c \
 	tests/unit/workload/admin_config_test.c \
+	tests/unit/workload/framework_profile_test.c \
 	tests/unit/workload/job_spec_test.c \
+	tests/unit/workload/model_catalogue_test.c \
+	tests/unit/workload/model_config_test.c \
+	tests/unit/workload/model_parameters_test.c \
 	tests/unit/workload/parallelism_test.c \
 	tests/unit/workload/policy_test.c \
-	tests/unit/workload/rank_order_test.c
+	tests/unit/workload/rank_order_test.c \
+	tests/unit/workload/training_spec_test.c
 
 # One test program each: tests/property/<name>_test.c
 PROPERTY_TESTS := \
@@ -423,7 +430,7 @@ endef
 
 .PHONY: run-checks
 run-checks:
-	@PARPLAN_BUILD='$(PRODUCTS_BUILD)' UNIT_PROGRAMS='$(UNIT_PROGRAMS)' JOBS='$(JOBS)' \
+	@exec env PARPLAN_BUILD='$(PRODUCTS_BUILD)' UNIT_PROGRAMS='$(UNIT_PROGRAMS)' JOBS='$(JOBS)' \
 	PROPERTY_PROGRAMS='$(PROPERTY_PROGRAMS)' CORPUS_PROGRAMS='$(CORPUS_PROGRAMS)' \
 	tests/run_checks $(SUITES)
 
@@ -456,7 +463,7 @@ fuzz:  ## each fuzz target for FUZZ_SECONDS=60
 
 .PHONY: run-fuzz
 run-fuzz:
-	@FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/fuzz/run $(FUZZ_PROGRAMS)
+	@exec env FUZZ_SECONDS='$(FUZZ_SECONDS)' JOBS='$(JOBS)' tests/fuzz/run $(FUZZ_PROGRAMS)
 
 .PHONY: bench
 bench:  ## the benchmarks, in the release variant
@@ -486,7 +493,7 @@ coverage:  ## lines of common/ that unit, golden and property tests reach
 demo:  ## parplan on a private Slurm on this machine, explained step by step
 	@tests/deps build demo
 	$(SUB_MAKE) VARIANT=release all
-	@PARPLAN_BUILD='$(abspath $(RELEASE_BUILD))' tests/slurm/demo
+	@exec env PARPLAN_BUILD='$(abspath $(RELEASE_BUILD))' tests/slurm/demo
 
 .PHONY: lint format tidy
 lint:  ## warnings as errors with gcc and clang, format, analysis, layers, sizes, texts
