@@ -20,7 +20,9 @@ static bool parse_item(const char *item, size_t length, unsigned *ret_count, cha
         return false;
     memcpy(text, item, length);
     text[length] = '\0';
-    text[strcspn(text, "(")] = '\0';
+    char *details = length && text[length - 1] == ')' ? strrchr(text, '(') : NULL;
+    if (details)
+        *details = '\0'; /* "(S:0-1)", "(IDX:0-7)" */
     char *last = strrchr(text, ':');
     uint64_t count = 1;
     if (last && parse_unsigned(last + 1, 0, GPUS_MAXIMUM, &count, NULL) == 0)

@@ -14,6 +14,8 @@ SPANK_PLUGIN(parplan, 1)
 
 int slurm_spank_init(spank_t spank, int argument_count, char **arguments)
 {
+    if (spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR)
+        srun_context_begin();
     plugin_options_register(spank, argument_count, arguments);
     return 0;
 }

@@ -10,6 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+void srun_context_begin(void)
+{
+    /* Before srun copies its environment for the step: an outer step's plan, or one set by
+     * hand, is not this step's. */
+    unsetenv(WIRE_PLAN_VARIABLE);
+}
+
 /* What applies to this command: the option, else the admins' default. */
 struct wanted {
     struct admin_config *config;
@@ -154,7 +161,6 @@ int srun_context_plan(spank_t spank)
     struct refusal refusal = {.misfit = false};
     CLEANUP_DONE(wanted) struct wanted wanted = {.config = NULL};
     uint32_t step = 0;
-    unsetenv(WIRE_PLAN_VARIABLE); /* an outer step's plan is not ours */
     if (find_wanted(&wanted, &refusal.err) < 0)
         return plugin_refuse(&refusal.err);
     if (!wanted.option || spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS ||

@@ -9,6 +9,8 @@
 
 #include <slurm/spank.h>
 
+/* First of all: forget a plan that the environment brings along. */
+void srun_context_begin(void);
 /* Before anything is submitted: the option's syntax, a job file's content. 0, or -1. */
 int srun_context_check_options(void);
 /* Once the step exists and before it is launched. 0, or -1 (nothing is launched). */

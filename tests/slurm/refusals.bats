@@ -25,7 +25,7 @@ setup() {
 }
 
 teardown() {
-    expect "nodes that are not idle" "$(timeout 10 sinfo -ho '%N %T %E' -N | grep -v -e idle -e completing)" ""
+    expect "nodes that are not idle" "$(timeout 10 sinfo -ho '%N %T %E' -N | grep -v -e idle -e completing -e planned)" ""
 }
 
 # refused TEXT ARGUMENTS…: srun on 2 nodes of 8 tasks is refused, says TEXT, launches nothing.

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "mapping/rank_environment.h"
+#include "spank_plugin/step_plan.h"
+#include "tests/support/unit_test.h"
+#include <stdio.h>
+#include <string.h>
+
+/* srun's own calls to the controller are not part of this: the node's address is its name. */
+void node_address_read(const char *node, char *ret, size_t bytes)
+{
+    snprintf(ret, bytes, "%s", node);
+}
+
+void step_facts_done(struct step_facts *facts)
+{
+    node_list_free(facts->nodes);
+    memory_free(facts->topology_text);
+}
+
+static const char two_leaves[] = "SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[01,03,05,07]\n"
+                                 "SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n[02,04,06,08]\n"
+                                 "SwitchName=spine Level=1 LinkSpeed=1 Nodes=n[01-08] "
+                                 "Switches=leaf[1-2]\n";
+
+struct step_case {
+    const char *nodes;
+    unsigned tasks_per_node;
+    const char *gpu_type;
+    const char *option;
+    const char *command[4];
+};
+
+static int try_step(const struct step_case *step, struct step_plan *ret, bool *ret_misfit,
+                    struct error_info *err)
+{
+    struct step_facts facts = {
+        .job = 1,
+        .nodes = node_list_decode(step->nodes, err),
+        .tasks_per_node = step->tasks_per_node,
+        .node_gpus = 8,
+        .topology_text = memory_copy_text(two_leaves),
+        .uneven = "n01 has 3 tasks, n02 has 1",
+    };
+    snprintf(facts.gpu_type, sizeof(facts.gpu_type), "%s", step->gpu_type);
+    if (step->tasks_per_node == 1)
+        facts.gpus_per_node = 8;
+    CLEANUP(admin_config) struct admin_config *config = admin_config_default(err);
+    size_t count = 0;
+    while (count < COUNT_OF(step->command) && step->command[count])
+        count++;
+    int result = error_set_memory(err);
+    if (facts.nodes && facts.topology_text && config) {
+        const struct step_plan_request request = {
+            .facts = &facts,
+            .config = config,
+            .option = step->option,
+            .command = step->command,
+            .command_count = count,
+        };
+        result = step_plan_create(&request, ret, ret_misfit, err);
+    }
+    step_facts_done(&facts);
+    return result;
+}
+
+static void plans_what_is_given(void **state)
+{
+    (void)state;
+    static const struct step_case step = {"n[01-08]", 8, "h100", "tp=8,pp=4,dp=2", {"x"}};
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
+    bool misfit;
+    assert_int_equal(try_step(&step, &plan, &misfit, &err), 0);
+    assert_int_equal(plan.wire->degrees.tp, 8);
+    /* Each replica's pipeline under one leaf: nodes of one parity. */
+    for (unsigned block = 0; block < 8; block++)
+        assert_int_equal(plan.wire->block_nodes[block] % 2, block % 2);
+    assert_string_equal(plan.wire->master, "n01");
+}
+
+static void plans_a_model(void **state)
+{
+    (void)state;
+    static const struct step_case step = {
+        "n[01-08]", 8, "h100", "auto,model=llama3-8b,global_batch=512", {"x"}};
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
+    bool misfit;
+    assert_int_equal(try_step(&step, &plan, &misfit, &err), 0);
+    assert_non_null(plan.placement.list);
+    assert_int_equal(degrees_world(&plan.wire->degrees), 64);
+}
+
+static void counts_gpus_of_one_task_per_node(void **state)
+{
+    (void)state;
+    static const struct step_case step = {"n[01-04]", 1, "", "tp=8,pp=4", {"torchrun"}};
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
+    bool misfit;
+    assert_int_equal(try_step(&step, &plan, &misfit, &err), 0);
+    assert_int_equal(plan.wire->world, 32);
+    assert_int_equal(plan.wire->tasks_per_node, 1);
+}
+
+static void refuses_with_its_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        struct step_case step;
+        bool misfit;
+        const char *words;
+    } cases[] = {
+        {{"n[01-02]", 0, "h100", "tp=8", {"x"}}, true, "tasks are uneven: n01 has 3"},
+        {{"n[01-02]", 8, "h100", "tp=8,pp=4,dp=2", {"x"}}, true, "64"},
+        {{"n[01-02]", 8, "h100", "tp=16", {"x"}}, false, "policy tp-within-node: tp=16"},
+        {{"n[01-02]", 8, "h100", "auto,model=llama3-405b", {"x"}}, true, "nothing fits"},
+        {{"n[01-02]", 8, "", "auto,model=llama3-8b", {"x"}}, false, "the GPU kind"},
+        {{"n[01-02]", 8, "h100", "tpp=8", {"x"}}, false, "tpp"},
+        {{"n[01-02]", 8, "h100", "place=slurm", {"x"}}, false, "place=env"},
+        {{"n[01-02]", 8, "h100", "/no/such.yaml", {"x"}}, false, "/no/such.yaml"},
+        {{"n[01-02]", 8, "h100", "tp=8", {"x", "--tensor-model-parallel-size", "4"}},
+         false,
+         "--tensor-model-parallel-size"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        struct step_plan plan = {.job = NULL};
+        bool misfit = !cases[i].misfit;
+        assert_int_equal(try_step(&cases[i].step, &plan, &misfit, &err), -1);
+        if (!strstr(err.text, cases[i].words))
+            fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].words);
+        assert_int_equal(misfit, cases[i].misfit);
+    }
+}
+
+static int plan_once(void *context, struct error_info *err)
+{
+    struct step_plan plan = {.job = NULL};
+    bool misfit;
+    if (try_step(context, &plan, &misfit, err) < 0)
+        return -1;
+    step_plan_done(&plan);
+    return 0;
+}
+
+static void fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    static struct step_case step = {"n[01-02]", 8, "h100", "tp=8,pp=2", {"x"}};
+    unit_test_expect_clean_failures(plan_once, &step);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_what_is_given),
+        cmocka_unit_test(plans_a_model),
+        cmocka_unit_test(counts_gpus_of_one_task_per_node),
+        cmocka_unit_test(refuses_with_its_reason),
+        cmocka_unit_test(fails_cleanly_without_memory),
+    };
+    return unit_test_main("spank_plugin/step_plan", tests, COUNT_OF(tests));
+}
