@@ -157,11 +157,16 @@ static unsigned largest_that_divides(uint64_t factor, uint64_t whole, unsigned l
 {
     if (factor == 0 || factor > whole || whole % factor != 0)
         return 0;
-    uint64_t rest = whole / factor;
-    uint64_t value = limit < rest ? limit : rest;
-    while (value > 1 && rest % value != 0)
-        value--;
-    return (unsigned)value;
+    uint64_t rest = whole / factor, largest = 1;
+    for (uint64_t small = 1; small * small <= rest; small++) {
+        if (rest % small != 0)
+            continue;
+        if (small <= limit && small > largest)
+            largest = small;
+        if (rest / small <= limit && rest / small > largest)
+            largest = rest / small;
+    }
+    return (unsigned)largest;
 }
 
 /* One given degree that, changed alone, lets the product be N (or divide it, when another

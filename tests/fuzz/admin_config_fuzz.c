@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* parplan.yaml: no crash; a policy that was read gives a verdict on any degrees. */
+#include "workload/admin_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_policy(const struct policy *policy)
+{
+    static const struct policy_place places[] = {
+        {"here", 8, 8, true}, {"here", 4, 72, true}, {"here", 8, 1, true}, {NULL, 0, 0, false}};
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        for (unsigned tp = 1; tp <= 96; tp++) {
+            struct degrees degrees = DEGREES_ONE;
+            struct policy_verdict verdict;
+            degrees.tp = tp;
+            policy_check(policy, &degrees, &places[i], &verdict);
+            if ((verdict.code == POLICY_OK) != (verdict.text[0] == '\0') ||
+                (tp == 1 && verdict.result == POLICY_DENIED))
+                abort();
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct error_info err = {0};
+    CLEANUP(admin_config)
+    struct admin_config *config =
+        admin_config_parse((const char *)data, size, "parplan.yaml", &err);
+    if (!config) {
+        if (strncmp(err.text, "parplan.yaml", 12) != 0 || strchr(err.text, '\n'))
+            abort();
+        return 0;
+    }
+    check_policy(admin_config_policy(config, NULL));
+    for (size_t i = 0; i < config->partition_count && i < 8; i++)
+        check_policy(admin_config_policy(config, config->partitions[i].partition));
+    return 0;
+}
