@@ -122,7 +122,13 @@ REPORT_SOURCES := \
 CLI_SOURCES :=
 
 # Left edge: readers that need hwloc, a child process or a device. Not in the plugin.
-READER_SOURCES :=
+READER_SOURCES := \
+	common/topology/node_readers/evidence_text.c \
+	common/topology/node_readers/hwloc_import.c \
+	common/topology/node_readers/hwloc_reader.c \
+	common/topology/node_readers/nvlink_closure.c \
+	common/topology/node_readers/pci_device.c \
+	common/topology/node_readers/reader_child.c
 
 SPANK_SOURCES := \
 	spank_plugin/gres_text.c \
@@ -202,6 +208,11 @@ CORPUS_TESTS :=
 
 # One libFuzzer target each: tests/fuzz/<name>_fuzz.c; seeds in tests/fuzz/corpus/<name>/
 FUZZ_TESTS := \
+	tests/fuzz/admin_config_fuzz.c \
+	tests/fuzz/job_file_fuzz.c \
+	tests/fuzz/job_option_fuzz.c \
+	tests/fuzz/model_config_fuzz.c \
+	tests/fuzz/model_file_fuzz.c \
 	tests/fuzz/wire_plan_fuzz.c
 
 # One program each: tests/bench/<name>_bench.c

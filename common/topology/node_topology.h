@@ -72,8 +72,8 @@ struct node_topology {
     unsigned domain_count;
     /* Capability of one GPU inside its domain for a group of all of it (0: unknown): what the
      * source says, else the smallest over the GPUs that have links of: behind switches the
-     * best pair of its row, with direct links the sum of its row; never more than the GPU
-     * catalogue gives the model. */
+     * best pair of its row, with direct links the sum of its row. The matrix itself never
+     * gives a GPU more than the catalogue has for its model, unless people wrote it. */
     double gpu_nvlink_bytes_per_second;
     double gpu_nic_bytes_per_second; /* sum of active rails / GPUs; 0: unknown */
     double pcie_bytes_per_second;    /* GPU <-> host, one direction; 0: unknown */

@@ -103,9 +103,9 @@ static const struct {
 } rules[] = {
     {is_nvswitch, NIC_NVSWITCH, "management function of an NVSwitch"},
     {is_plain, NIC_MANAGEMENT, "network device without RDMA"},
-    {is_down, NIC_OTHER, "port is down"},
     {is_bond, NIC_STORAGE, "bonded port"},
     {is_ethernet_beside_infiniband, NIC_OTHER, "Ethernet, and the node has InfiniBand"},
+    {is_down, NIC_OTHER, "port is down"},
     {is_far, NIC_STORAGE, "far from every GPU, and other NICs sit beside GPUs"},
     {is_unknown, NIC_RAIL, "fabric device; the state of its port is not known"},
     {is_any, NIC_RAIL, "fabric device with an active port"},

@@ -4,7 +4,7 @@
  * each GPU uses. Every decision has a reason in words.
  *
  * A table of rules, the first that holds decides: NVSwitch management functions, devices
- * without RDMA, ports that are down, bonds, Ethernet beside InfiniBand, and devices far
+ * without RDMA, bonds, Ethernet beside InfiniBand, ports that are down, and devices far
  * from every GPU while others sit on a GPU's own PCIe switch are no rails.
  * No I/O, no allocation.
  */

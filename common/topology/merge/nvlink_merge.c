@@ -206,6 +206,36 @@ static double gpu_capability(const struct node_topology *node, unsigned gpu, boo
     return switched ? best : sum;
 }
 
+/* Readers' figures are checked against the catalogue; what people wrote stands as it is. */
+static double model_limit(const struct merge_state *state, const struct pair_facts *pairs,
+                          unsigned gpu)
+{
+    bool measured = pairs->decider && pairs->decider->source < EVIDENCE_PRESET;
+    return measured && state->models[gpu] ? state->models[gpu]->nvlink_bytes_per_second : 0;
+}
+
+/* hwloc 2.9.0 counts A100 links twice, and ROCm SMI's XGMI figure is a constant: no GPU's links
+ * add up to more than its model has. */
+static void limit_rates(struct merge_state *state, struct pair_facts *pairs)
+{
+    size_t n = state->node->gpu_count;
+    double factors[NODE_MAXIMUM_GPUS];
+    bool limited = false;
+    for (unsigned i = 0; i < n; i++) {
+        double limit = model_limit(state, pairs, i);
+        double used =
+            pairs->has_link ? gpu_capability(state->node, i, pairs->decider->nvlink_switched) : 0;
+        factors[i] = limit > 0 && used > limit ? limit / used : 1;
+        limited = limited || factors[i] < 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            pairs->bytes_per_second[i * n + j] *= fmin(factors[i], factors[j]);
+    if (limited)
+        merge_add_fact(state, "nvlink rates", "gpu catalogue",
+                       "scaled down to what the GPU model has");
+}
+
 static void conclude_capability(struct merge_state *state, const struct pair_facts *pairs)
 {
     struct node_topology *node = state->node;
@@ -217,9 +247,6 @@ static void conclude_capability(struct merge_state *state, const struct pair_fac
     double smallest = 0;
     for (unsigned i = 0; i < node->gpu_count; i++) {
         double rate = gpu_capability(node, i, pairs->decider->nvlink_switched);
-        double limit = state->models[i] ? state->models[i]->nvlink_bytes_per_second : 0;
-        if (limit > 0)
-            rate = fmin(rate, limit);
         if (rate > 0 && (smallest <= 0 || rate < smallest))
             smallest = rate;
     }
@@ -258,8 +285,9 @@ int merge_nvlink(struct merge_state *state, struct error_info *err)
             take_links(state, e, &pairs);
         take_pci_classes(state, e, &pairs);
     }
-    label_links(state, &pairs);
     state->node->nvlink_bytes_per_second = pairs.bytes_per_second;
+    limit_rates(state, &pairs);
+    label_links(state, &pairs);
     state->node->links = pairs.links;
     conclude_state(state, &pairs);
     conclude_domain_nodes(state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hwloc_reader: a node through hwloc, live or from XML. The only file that includes hwloc.h.
+ * hwloc_reader: a node through hwloc, live or from XML (hwloc.h itself: hwloc_import.c only).
  * NVLink closure over switches is our own (hwloc's TRANSITIVE_CLOSURE before 2.12 loses
  * direct links); a missing matrix means NVLINK_UNKNOWN.
  * For the CLI and daemons that discover; never in srun, slurmstepd or slurmctld.
