@@ -275,6 +275,7 @@ static int convert(struct json_object *from, struct json_value *to, size_t *keys
         to->number_real = json_object_get_double(from);
         return isfinite(to->number_real) ? 0 : -1;
     default:
+        to->kind = JSON_NULL;
         return 0;
     }
 }
@@ -310,7 +311,7 @@ static int run_tokener(struct json_tokener *tokener, const struct scan *scan,
     enum json_tokener_error error = json_tokener_get_error(tokener);
     if (error == json_tokener_success)
         return 0;
-    if (error == json_tokener_continue)
+    if (error == json_tokener_continue || error == json_tokener_error_parse_eof)
         return error_at(scan, scan->bytes, "the text ends too early");
     return error_at(scan, json_tokener_get_parse_end(tokener), json_tokener_error_desc(error));
 }

@@ -144,29 +144,35 @@ static int reserve_child(struct json_value *parent)
     return 0;
 }
 
+static bool is_ascii(const char *text, size_t bytes)
+{
+    unsigned char seen = 0;
+    for (size_t i = 0; i < bytes; i++)
+        seen |= (unsigned char)text[i];
+    return seen < 0x80;
+}
+
 /* Copies the text with every byte that is no UTF-8 replaced by U+FFFD, since neither JSON
  * nor YAML can carry it. */
 static const char *copy_clean_text(struct arena *arena, const char *text)
 {
     static const char replacement[] = "\xef\xbf\xbd";
-    size_t bytes = 0, bad = 0, step;
+    size_t bytes = strlen(text);
+    if (is_ascii(text, bytes))
+        return arena_copy_bytes(arena, text, bytes);
+    size_t bad = 0, step;
     uint32_t code;
-    for (const char *read = text; *read; read += step) {
+    for (const char *read = text; *read; read += step ? step : 1) {
         step = text_character(read, &code);
         bad += step == 0;
-        step += step == 0;
-        bytes += step;
     }
-    if (bad == 0)
-        return arena_copy_bytes(arena, text, bytes);
-    char *copy = arena_allocate(arena, bytes + 2 * bad + 1);
+    char *copy = arena_allocate(arena, bytes + bad * (sizeof(replacement) - 2) + 1);
     char *write = copy;
-    for (const char *read = text; copy && *read; read += step) {
+    for (const char *read = text; copy && *read; read += step ? step : 1) {
         step = text_character(read, &code);
         size_t written = step ? step : sizeof(replacement) - 1;
         memcpy(write, step ? read : replacement, written);
         write += written;
-        step += step == 0;
     }
     return copy;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/memory.h"
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,24 +47,34 @@ static inline void torture_note(bool created, bool gone)
 
 void *memory_allocate(size_t bytes) { return memory_allocate_array(1, bytes); }
 
+/* Larger blocks than PTRDIFF_MAX do not exist; asking for one upsets sanitizers. A size of
+ * nothing becomes a byte, since NULL must always mean a failure. */
+static bool block_bytes(size_t count, size_t element_bytes, size_t *ret_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > PTRDIFF_MAX)
+        return false;
+    *ret_bytes = bytes > 0 ? bytes : 1;
+    return true;
+}
+
 void *memory_allocate_array(size_t count, size_t element_bytes)
 {
-    if (torture_fails())
+    size_t bytes;
+    if (torture_fails() || !block_bytes(count, element_bytes, &bytes))
         return NULL;
-    if (count == 0 || element_bytes == 0)
-        count = element_bytes = 1; /* NULL must always mean a failure */
-    void *created = calloc(count, element_bytes);
+    void *created = calloc(1, bytes);
     torture_note(created != NULL, false);
     return created;
 }
 
 void *memory_grow_array(void *old, size_t old_count, size_t new_count, size_t element_bytes)
 {
-    size_t new_bytes;
-    if (torture_fails() || __builtin_mul_overflow(new_count, element_bytes, &new_bytes))
+    size_t bytes;
+    if (torture_fails() || !block_bytes(new_count, element_bytes, &bytes))
         return NULL;
     bool is_first = old == NULL;
-    unsigned char *grown = realloc(old, new_bytes ? new_bytes : 1);
+    unsigned char *grown = realloc(old, bytes);
     if (!grown)
         return NULL;
     torture_note(is_first, false);

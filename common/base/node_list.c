@@ -153,7 +153,7 @@ static const char *read_range(const char *text, struct number_range *ret, struct
     return end;
 }
 
-/* The next range of a group: 1 and the range, 0 at the closing bracket, -1 when malformed. */
+/* The next range of a group; *read is then at the ',' or the ']' behind it. */
 static int next_range(const char **read, struct number_range *ret, struct error_info *err)
 {
     const char *end = read_range(*read, ret, err);
@@ -161,9 +161,9 @@ static int next_range(const char **read, struct number_range *ret, struct error_
         return -1;
     if (*end != ',' && *end != ']')
         return *end ? error_set(err, "'%.20s' where ',' or ']' was expected", end)
-                    : error_set(err, "a '[' has no ']'");
-    *read = *end == ',' ? end + 1 : end;
-    return 1;
+                    : error_number(end, err);
+    *read = end;
+    return 0;
 }
 
 /* Checks a group and counts its numbers; returns what follows its ']'. */
@@ -181,9 +181,9 @@ static const char *check_group(const char *group, uint64_t *ret_count, struct er
                                         "the brackets hold more than the %u nodes that are "
                                         "possible",
                                         NODE_LIST_MAXIMUM_NODES));
-    } while (*read != ']');
+    } while (*read++ == ',');
     *ret_count = count;
-    return read + 1;
+    return read;
 }
 
 /* Splits one item, up to a comma outside brackets or the end, and checks it whole, so that
@@ -236,12 +236,15 @@ static int append_literal(struct partial_name *name, const char *text, size_t by
     return 0;
 }
 
+/* At least `width` digits. By hand, since this is most of the time that decoding takes. */
 static int append_number(struct partial_name *name, uint64_t number, int width,
                          struct error_info *err)
 {
-    char digits[MAXIMUM_DIGITS + 3];
-    int count = snprintf(digits, sizeof(digits), "%0*llu", width, (unsigned long long)number);
-    return append_literal(name, digits, (size_t)count, err);
+    char digits[MAXIMUM_DIGITS];
+    size_t start = sizeof(digits);
+    for (; number > 0 || width > 0; number /= 10, width--)
+        digits[--start] = (char)('0' + number % 10);
+    return append_literal(name, digits + start, sizeof(digits) - start, err);
 }
 
 static int expand_range(struct node_list *list, const struct item *item, size_t group,
@@ -262,7 +265,7 @@ static int expand_item(struct node_list *list, const struct item *item, size_t g
         if (next_range(&read, &range, err) < 0 ||
             expand_range(list, item, group, &range, name, err) < 0)
             return -1;
-    } while (*read != ']');
+    } while (*read++ == ',');
     return 0;
 }
 

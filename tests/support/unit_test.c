@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -149,7 +148,7 @@ static int torture_main(const char *name, const struct CMUnitTest *tests, size_t
 
 #endif
 
-static bool torture_is_wanted(void)
+bool unit_test_is_tortured(void)
 {
     const char *value = getenv("PARPLAN_TORTURE");
     return value && strcmp(value, "1") == 0;
@@ -157,7 +156,7 @@ static bool torture_is_wanted(void)
 
 int unit_test_main(const char *name, const struct CMUnitTest *tests, size_t count)
 {
-    if (torture_is_wanted())
+    if (unit_test_is_tortured())
         return torture_main(name, tests, count);
     return _cmocka_run_group_tests(name, tests, count, NULL, NULL) != 0;
 }
@@ -189,7 +188,7 @@ static bool fails_cleanly(unit_test_scenario_fn scenario, void *context, unsigne
 void unit_test_expect_clean_failures(unit_test_scenario_fn scenario, void *context)
 {
 #ifdef MEMORY_TORTURE
-    if (!torture_is_wanted()) {
+    if (!unit_test_is_tortured()) {
         for (unsigned long nth = 1; fails_cleanly(scenario, context, nth); nth++)
             continue;
         return;

@@ -18,6 +18,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,10 @@
 
 /* The exit status for main. */
 int unit_test_main(const char *name, const struct CMUnitTest *tests, size_t count);
+
+/* True inside the torture mode, for tests so slow that hundreds of runs would take too long
+ * (they skip). */
+bool unit_test_is_tortured(void);
 
 /* Something that allocates, gives everything back, and returns 0, or -1 with err set. */
 typedef int (*unit_test_scenario_fn)(void *context, struct error_info *err);
