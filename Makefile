@@ -119,7 +119,23 @@ REPORT_SOURCES := \
 	common/report/topology_document.c \
 	common/report/topology_report.c
 
-CLI_SOURCES :=
+CLI_SOURCES := \
+	common/cli/catalogues.c \
+	common/cli/check_command.c \
+	common/cli/child_output.c \
+	common/cli/cluster_choice.c \
+	common/cli/command.c \
+	common/cli/command_options.c \
+	common/cli/env_command.c \
+	common/cli/gpus_command.c \
+	common/cli/main.c \
+	common/cli/map_command.c \
+	common/cli/models_command.c \
+	common/cli/output.c \
+	common/cli/plan_command.c \
+	common/cli/scenario.c \
+	common/cli/topology_command.c \
+	common/cli/topology_source.c
 
 # Left edge: readers that need hwloc, a child process or a device. Not in the plugin.
 READER_SOURCES := \
@@ -153,6 +169,12 @@ DATA_FILES := \
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
+	tests/unit/cli/child_output_test.c \
+	tests/unit/cli/command_options_test.c \
+	tests/unit/cli/documents_test.c \
+	tests/unit/cli/output_test.c \
+	tests/unit/report/map_report_test.c \
+	tests/unit/report/plan_report_test.c \
 	tests/unit/base/arena_test.c \
 	tests/unit/base/data_file_test.c \
 	tests/unit/base/error_test.c \
@@ -179,6 +201,10 @@ UNIT_TESTS := \
 	tests/unit/mapping/rank_map_test.c \
 	tests/unit/mapping/traffic_test.c \
 	tests/unit/mapping/wire_plan_test.c \
+	tests/unit/planner/communication_model_test.c \
+	tests/unit/planner/group_span_test.c \
+	tests/unit/planner/memory_model_test.c \
+	tests/unit/planner/pipeline_schedule_test.c \
 	tests/unit/report/environment_report_test.c \
 	tests/unit/report/number_text_test.c \
 	tests/unit/report/text_style_test.c \
@@ -204,7 +230,8 @@ PROPERTY_TESTS := \
 	tests/property/rank_order_test.c
 
 # One test program each: tests/corpus/<name>_test.c; runs only where ../shared is.
-CORPUS_TESTS :=
+CORPUS_TESTS := \
+	tests/corpus/planner_truth_test.c
 
 # One libFuzzer target each: tests/fuzz/<name>_fuzz.c; seeds in tests/fuzz/corpus/<name>/
 FUZZ_TESTS := \
@@ -222,12 +249,22 @@ BENCHES := \
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
 	tests/support/fake_spank.c \
+	tests/support/planner_fixture.c \
 	tests/support/test_cluster.c \
+	tests/support/truth_table.c \
 	tests/support/comma_locale.c \
 	tests/support/unit_test.c
 
 # docs/man/<name>.<section>
-MAN_PAGES :=
+MAN_PAGES := \
+	docs/man/parplan-check.1 \
+	docs/man/parplan-env.1 \
+	docs/man/parplan-gpus.1 \
+	docs/man/parplan-map.1 \
+	docs/man/parplan-models.1 \
+	docs/man/parplan-plan.1 \
+	docs/man/parplan-topology.1 \
+	docs/man/parplan.1
 
 # --- the user's choices ------------------------------------------------------------
 

@@ -37,7 +37,9 @@ struct efficiency_framework {
     const char *name;
     bool interleaves;             /* it has an interleaved pipeline schedule */
     bool fused_attention;         /* flash attention: no s*s tensors */
-    double extra_hidden_copies;   /* activations of hidden width kept beyond the paper's count */
+    double extra_gradient_bytes;  /* 16 bit gradients kept beside the profile's, BF16 only */
+    double extra_hidden_copies;   /* activations of hidden width kept beyond the paper's
+                                   * count where RMS norms are composed of small kernels */
     double elementwise_passes;    /* times the stored activations are read or written, forward */
     double softmax_bytes_forward; /* per score, unfused attention only */
     double softmax_bytes_backward;

@@ -7,6 +7,11 @@
 #define GATHERED_BYTES 2.0  /* FSDP computes in 16 bit whatever it stores */
 #define PIPELINE_BUFFERS 4.0
 
+#define HIDDEN_COPIES 5.0 /* both norms' inputs and outputs, and dropout's masks */
+#define FP16_BYTES 2.0
+#define FP32_BYTES 4.0
+#define FP8_SAVED_BYTES 1.0 /* against 16 bit, of each input that a product keeps */
+
 /* Per parameter; FP32 training has no second copy of the parameters. */
 struct state_bytes {
     double parameter, gradient, optimizer;
@@ -32,7 +37,16 @@ static struct state_bytes state_bytes_of(const struct plan_context *context,
     const struct framework_profile *profile = context->profile;
     struct state_bytes bytes = {profile->parameter_bytes, profile->gradient_bytes,
                                 profile->optimizer_bytes};
-    return plan->precision == PRECISION_FP32 ? fp32_bytes : bytes;
+    bool master_copy = profile->parameter_bytes < FP32_BYTES;
+    if (plan->precision == PRECISION_FP32)
+        return fp32_bytes;
+    if (plan->precision == PRECISION_FP16 && master_copy && bytes.gradient > FP16_BYTES) {
+        bytes.gradient = FP16_BYTES;
+        bytes.optimizer += FP32_BYTES;
+    } else if (plan->precision != PRECISION_FP16) {
+        bytes.gradient += context->framework->extra_gradient_bytes;
+    }
+    return bytes;
 }
 
 unsigned memory_element_bytes(const struct plan *plan)
@@ -151,6 +165,18 @@ static double mlp_width(const struct plan_context *context, const struct plan *p
     return routed / memory_sequence_divisor(context, plan) + shared;
 }
 
+/* Inputs of matrix products, which FP8 keeps in half the bytes. */
+static double fp8_savings(const struct plan_context *context, const struct plan *plan, bool moe)
+{
+    const struct model_spec *model = context->model;
+    double tp = plan->degrees.tp, divisor = memory_sequence_divisor(context, plan);
+    double heads = (double)model->heads *
+                   (model->attention == ATTENTION_LATENT ? model->v_head_dim : model->head_dim);
+    double inner =
+        moe ? (double)model->experts_per_token * model->expert_ffn / divisor : model->ffn / tp;
+    return FP8_SAVED_BYTES * (2 * model->hidden / divisor + heads / tp + inner);
+}
+
 double memory_layer_activations(const struct plan_context *context, const struct plan *plan,
                                 bool moe, enum recompute recompute)
 {
@@ -163,9 +189,12 @@ double memory_layer_activations(const struct plan_context *context, const struct
 
     double split, whole, tp = plan->degrees.tp;
     attention_widths(model, &split, &whole);
-    double hidden = (5 + context->framework->extra_hidden_copies) * model->hidden / divisor;
+    double copies = model->norm == NORM_RMS ? context->framework->extra_hidden_copies : 0;
+    double hidden = (HIDDEN_COPIES + copies) * model->hidden / divisor;
     double bytes =
         element * tokens * (hidden + whole / divisor + split / tp + mlp_width(context, plan, moe));
+    if (plan->precision == PRECISION_FP8)
+        bytes -= tokens * fp8_savings(context, plan, moe);
     if (context->framework->fused_attention)
         return bytes + 4 * tokens * model->heads / tp;
     double scores = recompute == RECOMPUTE_SELECTIVE ? 0 : 2.0 * element + 1;

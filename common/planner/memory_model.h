@@ -9,10 +9,11 @@
  * States. Parameters of a rank: what TP splits / t, routed experts / (ETP EP), norms, router
  * and position table whole; the first stage adds the embedding, the last the head (its own
  * copy of a tied table when pp > 1). Bytes per parameter are the framework profile's;
- * FP32 training keeps 4 + 4 + 8. ZeRO (Rajbhandari 2020, section 5): stage 1 divides the
- * optimizer, 2 also gradients, 3 also parameters, by D c for dense parameters (Megatron-LM
- * dist_optimizer.md: d = D c) and by EDP for experts (theoretical_memory_usage.py); narrower
- * shard groups by shard c, and EDP shard / D.
+ * FP32 training keeps 4 + 4 + 8; FP16 keeps 2 byte gradients and their fp32 copy beside the
+ * optimizer (Megatron-LM dist_optimizer.md: 4 + 16/d). ZeRO (Rajbhandari 2020, section 5): stage 1
+ * divides the optimizer, 2 also gradients, 3 also parameters, by D c for dense parameters
+ * (Megatron-LM dist_optimizer.md: d = D c) and by EDP for experts (theoretical_memory_usage.py);
+ * narrower shard groups by shard c, and EDP shard / D.
  *
  * Activations of a layer and micro batch, 16 bit, fused attention:
  *     2 n (5 h/T + (a + 2k) d/t + a d/t + 3 f/t) + 4 n a/t        (2 f/t without a gate)
@@ -20,7 +21,9 @@
  * s b h (34 + 5 a s/h), (10 + 24/t + 5 a s/(h t)), (34 + 5 a s/h)/t. Selective recompute
  * drops the 5 n a s/t; full keeps 2 n h/T a layer and one layer's working set (transient).
  * MoE layers keep 2 n/T K (h ETP + 3 f_e) for routed and 2 n 3 f_e/t per shared expert
- * instead of 3 f/t (facts: Primus' projection). MLA: its own widths.
+ * instead of 3 f/t (facts: Primus' projection). MLA: its own widths. FP8 keeps the inputs of
+ * products (both norms' outputs, attention's, the MLP's inner one) in one byte (Transformer
+ * Engine).
  * In flight: pipeline_schedule.h. Logits (last stage): n V/t times the profile's bytes.
  * Transient of ZeRO-3 and HSDP: two gathered layers, the gathered embedding and head, one
  * layer's whole gradients (torchtitan's FSDP2 prefetch); with pp > 1 the stage's parameters

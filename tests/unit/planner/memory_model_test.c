@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/unit_test.h"
+
+#include "planner/memory_model.h"
+#include "tests/support/planner_fixture.h"
+
+#define EXACT 1e-9
+
+struct bench {
+    struct planner_fixture fixture;
+    struct plan_context context;
+    struct plan plan;
+};
+
+static void bench_init(struct bench *bench, const char *model, const char *cluster,
+                       const char *keys)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    if (planner_fixture_init(&bench->fixture, model, cluster, keys, &err) < 0 ||
+        plan_context_init(&bench->context, &bench->fixture.request, &err) < 0)
+        fail_msg("%s", err.text);
+    bench->plan = (struct plan){
+        .degrees = DEGREES_ONE, .precision = PRECISION_BF16, .micro_batch = 1, .micro_batches = 1};
+}
+
+static void bench_done(struct bench *bench)
+{
+    plan_context_done(&bench->context);
+    planner_fixture_done(&bench->fixture);
+}
+
+static void assert_near(double value, double expected)
+{
+    assert_true(value > expected * (1 - EXACT) && value < expected * (1 + EXACT));
+}
+
+/* Korthikanti 2022, Table 2, for GPT-3: s 2048, h 12288, a 96, b 1, t 8, in bytes a layer. */
+static void activations_are_the_papers(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "gpt3-175b", "dgx-a100-80:1",
+               "sequence_length=2048,framework=megatron-deepspeed");
+    double sbh = 2048.0 * 12288, scores = 5.0 * 96 * 2048 / 12288;
+    assert_near(memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_NONE),
+                sbh * (34 + scores));
+    assert_near(memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_SELECTIVE),
+                sbh * 34);
+    assert_near(memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_FULL),
+                2 * sbh);
+    bench.plan.degrees.tp = 8;
+    assert_near(memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_NONE),
+                sbh * (10 + 24.0 / 8 + scores / 8));
+    assert_near(memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_SELECTIVE),
+                sbh * (10 + 24.0 / 8));
+    bench_done(&bench);
+}
+
+static void sequence_parallelism_divides_everything(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "gpt3-175b", "dgx-a100-80:1", "sequence_length=2048");
+    double whole = memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_NONE);
+    assert_near(whole, 2048.0 * 12288 * 34 + 4.0 * 2048 * 96);
+    bench.plan.degrees.tp = 8;
+    assert_near(memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_NONE),
+                whole / 8);
+    bench.plan.degrees.cp = 2;
+    assert_near(memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_NONE),
+                whole / 16);
+    bench_done(&bench);
+}
+
+static void grouped_queries_and_gates_count(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "llama3-70b", "dgx-h100:1", "sequence_length=8192");
+    /* 5h + (a+2k)d + ad + 3f = 40960 + 10240 + 8192 + 86016 elements of 2 bytes a token. */
+    assert_near(memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_NONE),
+                8192.0 * (2 * (40960 + 10240 + 8192 + 86016) + 4 * 64));
+    bench_done(&bench);
+}
+
+struct zero_case {
+    enum sharding sharding;
+    unsigned shard;
+    double parameter, gradient, optimizer; /* bytes per parameter */
+};
+
+/* Rajbhandari 2020, figure 1, with 8 ranks: 16, 4 + 12/N, 2 + 14/N, 16/N. */
+static const struct zero_case zero_cases[] = {
+    {SHARDING_NONE, 1, 2, 2, 12},
+    {SHARDING_ZERO1, 8, 2, 2, 12.0 / 8},
+    {SHARDING_ZERO2, 8, 2, 2.0 / 8, 12.0 / 8},
+    {SHARDING_ZERO3, 8, 2.0 / 8, 2.0 / 8, 12.0 / 8},
+    {SHARDING_HSDP, 4, 2.0 / 4, 2.0 / 4, 12.0 / 4},
+};
+
+static void zero_divides_states(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "llama2-7b", "dgx-a100-80:1", "framework=deepspeed");
+    /* The padded table: 32000 rows are a multiple of 128. */
+    double parameters = (double)bench.context.parameters.total;
+    for (size_t i = 0; i < COUNT_OF(zero_cases); i++) {
+        const struct zero_case *expected = &zero_cases[i];
+        struct memory_estimate memory;
+        bench.plan.degrees.dp = 8;
+        bench.plan.degrees.shard = expected->shard;
+        bench.plan.degrees.replicate = 8 / expected->shard;
+        bench.plan.sharding = expected->sharding;
+        memory_estimate_plan(&bench.context, &bench.plan, &memory);
+        assert_true((double)memory.parts[MEMORY_PARAMETERS] - expected->parameter * parameters < 1);
+        assert_true(expected->parameter * parameters - (double)memory.parts[MEMORY_PARAMETERS] < 1);
+        assert_true((double)memory.parts[MEMORY_GRADIENTS] - expected->gradient * parameters < 1);
+        assert_true(expected->gradient * parameters - (double)memory.parts[MEMORY_GRADIENTS] < 1);
+        assert_true((double)memory.parts[MEMORY_OPTIMIZER] - expected->optimizer * parameters < 1);
+        assert_true(expected->optimizer * parameters - (double)memory.parts[MEMORY_OPTIMIZER] < 1);
+    }
+    bench_done(&bench);
+}
+
+static void half_precision_keeps_a_copy_of_gradients(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct memory_estimate memory;
+    bench_init(&bench, "llama2-7b", "dgx-a100-80:1", "precision=fp16");
+    double parameters = (double)bench.context.parameters.total;
+    bench.plan.precision = PRECISION_FP16;
+    memory_estimate_plan(&bench.context, &bench.plan, &memory);
+    /* Megatron-LM dist_optimizer.md: 2 + 2 + 16 without sharding. */
+    assert_int_equal(memory.parts[MEMORY_GRADIENTS], (uint64_t)(2 * parameters));
+    assert_int_equal(memory.parts[MEMORY_OPTIMIZER], (uint64_t)(16 * parameters));
+    bench_done(&bench);
+}
+
+static void last_stage_holds_head_and_logits(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct rank_parameters first, middle, last;
+    struct pipeline_layout layout;
+    bench_init(&bench, "llama3-70b", "dgx-h100:8", "sequence_length=4096");
+    bench.plan.degrees.tp = 8;
+    bench.plan.degrees.pp = 8;
+    bench.plan.schedule = SCHEDULE_1F1B;
+    bench.plan.micro_batches = 1;
+    assert_true(pipeline_layout_of(80, 8, 1, &layout));
+    memory_stage_parameters(&bench.context, &bench.plan, &layout, 0, &first);
+    memory_stage_parameters(&bench.context, &bench.plan, &layout, 3, &middle);
+    memory_stage_parameters(&bench.context, &bench.plan, &layout, 7, &last);
+    /* 128256 rows pad to 129024 for TP 8. */
+    assert_int_equal(plan_context_padded_vocabulary(&bench.context, 8), 129024);
+    assert_near(first.dense - middle.dense, 129024.0 * 8192 / 8);
+    assert_near(last.dense - middle.dense, 129024.0 * 8192 / 8 + 8192);
+    memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
+    assert_int_equal(bench.plan.memory.stage, 7);
+    assert_true(bench.plan.memory.parts[MEMORY_LOGITS] > 0);
+    bench.plan.micro_batches = 64;
+    memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
+    assert_int_equal(bench.plan.memory.stage, 0);
+    bench_done(&bench);
+}
+
+static void experts_shard_over_their_own_ranks(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct rank_parameters widths, layer;
+    bench_init(&bench, "mixtral-8x7b", "dgx-h100:8", NULL);
+    bench.plan.degrees = (struct degrees){.tp = 2,
+                                          .cp = 1,
+                                          .ep = 8,
+                                          .etp = 1,
+                                          .pp = 1,
+                                          .vpp = 1,
+                                          .dp = 32,
+                                          .shard = 32,
+                                          .replicate = 1};
+    bench.plan.sharding = SHARDING_ZERO1;
+    memory_shard_widths(&bench.plan, &widths);
+    assert_near(widths.dense, 32);
+    assert_near(widths.expert, 8); /* EDP = 64 / 8 */
+    memory_layer_parameters(&bench.context, &bench.plan, true, &layer);
+    assert_near(layer.expert, (double)bench.context.parameters.experts / 8);
+    bench_done(&bench);
+}
+
+static void verdict_has_a_band(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "llama2-7b", "dgx-a100-80:1", NULL);
+    memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
+    assert_int_equal(bench.plan.memory.verdict, FIT_OOM);
+    uint64_t total = bench.plan.memory.total_bytes, sum = 0;
+    for (unsigned part = 0; part < MEMORY_PART_COUNT; part++)
+        sum += bench.plan.memory.parts[part];
+    assert_int_equal(total, sum);
+    bench.context.capacity_bytes = total;
+    memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
+    assert_int_equal(bench.plan.memory.verdict, FIT_TIGHT);
+    bench.context.capacity_bytes = total + total / 8;
+    memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
+    assert_int_equal(bench.plan.memory.verdict, FIT_FITS);
+    bench.context.capacity_bytes = 0;
+    memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
+    assert_int_equal(bench.plan.memory.verdict, FIT_UNKNOWN);
+    bench_done(&bench);
+}
+
+static void offload_moves_states_to_the_host(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "llama2-7b", "dgx-a100-80:1", "framework=deepspeed");
+    bench.plan.degrees.dp = bench.plan.degrees.shard = 8;
+    bench.plan.degrees.replicate = 1;
+    bench.plan.sharding = SHARDING_ZERO3;
+    bench.plan.offload = OFFLOAD_CPU;
+    memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
+    assert_int_equal(bench.plan.memory.parts[MEMORY_PARAMETERS], 0);
+    assert_int_equal(bench.plan.memory.parts[MEMORY_OPTIMIZER], 0);
+    assert_near(memory_offload_bytes_per_node(&bench.context, &bench.plan),
+                16.0 * (double)bench.context.parameters.total);
+    bench_done(&bench);
+}
+
+static void lora_trains_a_share(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "llama2-7b", "dgx-a100-80:1", "trainable=0.01");
+    memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
+    double parameters = (double)bench.context.parameters.total;
+    assert_int_equal(bench.plan.memory.parts[MEMORY_PARAMETERS], (uint64_t)(2 * parameters));
+    assert_true((double)bench.plan.memory.parts[MEMORY_OPTIMIZER] < 0.13 * parameters);
+    bench_done(&bench);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(activations_are_the_papers),
+        cmocka_unit_test(sequence_parallelism_divides_everything),
+        cmocka_unit_test(grouped_queries_and_gates_count),
+        cmocka_unit_test(zero_divides_states),
+        cmocka_unit_test(half_precision_keeps_a_copy_of_gradients),
+        cmocka_unit_test(last_stage_holds_head_and_logits),
+        cmocka_unit_test(experts_shard_over_their_own_ranks),
+        cmocka_unit_test(verdict_has_a_band),
+        cmocka_unit_test(offload_moves_states_to_the_host),
+        cmocka_unit_test(lora_trains_a_share),
+    };
+    return unit_test_main("planner/memory_model", tests, COUNT_OF(tests));
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/unit_test.h"
+
+#include "planner/pipeline_schedule.h"
+
+#define SMALL 1e-12
+
+static void bubble_is_the_papers(void **state)
+{
+    (void)state;
+    /* Narayanan 2021: (p-1)/m and (p-1)/(v m). */
+    assert_float_equal(pipeline_bubble(SCHEDULE_1F1B, 8, 1, 32), 7.0 / 32, SMALL);
+    assert_float_equal(pipeline_bubble(SCHEDULE_GPIPE, 8, 1, 32), 7.0 / 32, SMALL);
+    assert_float_equal(pipeline_bubble(SCHEDULE_INTERLEAVED, 8, 8, 32), 7.0 / 256, SMALL);
+    assert_float_equal(pipeline_bubble(SCHEDULE_NONE, 1, 1, 4), 0, SMALL);
+    assert_float_equal(pipeline_bubble(SCHEDULE_1F1B, 4, 1, 0), 0, SMALL);
+}
+
+static void one_f_one_b_keeps_at_most_p(void **state)
+{
+    (void)state;
+    assert_float_equal(pipeline_in_flight(SCHEDULE_1F1B, 8, 1, 0, 64), 8, SMALL);
+    assert_float_equal(pipeline_in_flight(SCHEDULE_1F1B, 8, 1, 7, 64), 1, SMALL);
+    assert_float_equal(pipeline_in_flight(SCHEDULE_1F1B, 8, 1, 0, 3), 3, SMALL);
+    assert_float_equal(pipeline_in_flight(SCHEDULE_GPIPE, 8, 1, 5, 64), 64, SMALL);
+    assert_float_equal(pipeline_in_flight(SCHEDULE_NONE, 1, 1, 0, 64), 1, SMALL);
+}
+
+static void interleaving_keeps_more(void **state)
+{
+    (void)state;
+    /* Korthikanti 2022: 1 + (p-1)/(p v) of the stage's p micro batches. */
+    double factor = 1 + 7.0 / (8 * 4);
+    assert_float_equal(pipeline_in_flight(SCHEDULE_INTERLEAVED, 8, 4, 0, 64), 8 * factor, SMALL);
+    assert_float_equal(pipeline_in_flight(SCHEDULE_INTERLEAVED, 2, 2, 0, 1), 1, SMALL);
+}
+
+struct layout_case {
+    unsigned layers, pp, vpp;
+    bool possible, even;
+    unsigned first, second, last; /* layers of stages */
+};
+
+static const struct layout_case layouts[] = {
+    {32, 1, 1, true, true, 32, 0, 32},    {80, 8, 5, true, true, 10, 10, 10},
+    {126, 8, 1, true, false, 15, 16, 15}, /* Llama 3 405B: embedding and loss as layers */
+    {126, 8, 8, true, false, 15, 16, 15}, {127, 8, 1, true, false, 16, 16, 15},
+    {61, 16, 1, true, false, 4, 4, 1}, /* DeepSeek-V3 */
+    {61, 16, 2, false, false, 0, 0, 0},   {4, 8, 1, false, false, 0, 0, 0},
+    {80, 32, 1, false, false, 0, 0, 0},
+};
+
+static void layers_are_laid_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(layouts); i++) {
+        const struct layout_case *expected = &layouts[i];
+        struct pipeline_layout layout;
+        assert_int_equal(pipeline_layout_of(expected->layers, expected->pp, expected->vpp, &layout),
+                         expected->possible);
+        if (!expected->possible)
+            continue;
+        unsigned sum = 0, overlap = 0;
+        for (unsigned stage = 0; stage < expected->pp; stage++) {
+            sum += pipeline_stage_layers(&layout, stage);
+            overlap += pipeline_stage_overlap(&layout, stage, 3);
+        }
+        assert_int_equal(sum, expected->layers);
+        assert_int_equal(overlap, 3);
+        assert_int_equal(pipeline_layout_is_even(&layout), expected->even);
+        assert_int_equal(pipeline_stage_layers(&layout, 0), expected->first);
+        assert_int_equal(pipeline_stage_layers(&layout, expected->pp - 1), expected->last);
+        if (expected->pp > 2)
+            assert_int_equal(pipeline_stage_layers(&layout, 1), expected->second);
+    }
+}
+
+static void overlap_follows_chunks(void **state)
+{
+    (void)state;
+    struct pipeline_layout layout;
+    assert_true(pipeline_layout_of(16, 2, 4, &layout));
+    /* Chunks of 2 layers: stage 0 holds 0-1, 4-5, …; of the first five layers 0, 1, 4. */
+    assert_int_equal(pipeline_stage_overlap(&layout, 0, 5), 3);
+    assert_int_equal(pipeline_stage_overlap(&layout, 1, 5), 2);
+    assert_int_equal(pipeline_stage_overlap(&layout, 1, 0), 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bubble_is_the_papers),    cmocka_unit_test(one_f_one_b_keeps_at_most_p),
+        cmocka_unit_test(interleaving_keeps_more), cmocka_unit_test(layers_are_laid_out),
+        cmocka_unit_test(overlap_follows_chunks),
+    };
+    return unit_test_main("planner/pipeline_schedule", tests, COUNT_OF(tests));
+}
