@@ -204,25 +204,38 @@ static int read_slurm(struct admin_config *config, const struct yaml_node *node,
     return 0;
 }
 
+static int read_defaults(struct admin_config *config, const struct yaml_node *node,
+                         struct error_info *err)
+{
+    const struct yaml_node *parplan = NULL;
+    if (!node)
+        return 0;
+    if (yaml_fields_load(node, defaults_table, COUNT_OF(defaults_table), &parplan, err) < 0)
+        return -1;
+    return read_default(config, parplan, err);
+}
+
+static int read_general_policy(struct admin_config *config, const struct yaml_node *node,
+                               struct error_info *err)
+{
+    const struct yaml_node *partitions = NULL;
+    if (!node)
+        return 0;
+    if (read_policy(node, COUNT_OF(policy_table), &config->policy, &partitions, err) < 0)
+        return -1;
+    return partitions ? read_partitions(config, partitions, err) : 0;
+}
+
 static int read_config(struct admin_config *config, const struct yaml_node *root,
                        struct error_info *err)
 {
     struct config_fields fields = {.enabled = true};
-    const struct yaml_node *partitions = NULL, *parplan = NULL;
     if (yaml_fields_load(root, config_table, COUNT_OF(config_table), &fields, err) < 0)
         return -1;
     config->enabled = fields.enabled;
-    if (read_text(config->arena, fields.cluster, &config->cluster, err) < 0)
-        return -1;
-    if (fields.policy &&
-        read_policy(fields.policy, COUNT_OF(policy_table), &config->policy, &partitions, err) < 0)
-        return -1;
-    if (partitions && read_partitions(config, partitions, err) < 0)
-        return -1;
-    if (fields.defaults && yaml_fields_load(fields.defaults, defaults_table,
-                                            COUNT_OF(defaults_table), &parplan, err) < 0)
-        return -1;
-    if (read_default(config, parplan, err) < 0)
+    if (read_text(config->arena, fields.cluster, &config->cluster, err) < 0 ||
+        read_general_policy(config, fields.policy, err) < 0 ||
+        read_defaults(config, fields.defaults, err) < 0)
         return -1;
     return fields.slurm ? read_slurm(config, fields.slurm, err) : 0;
 }

@@ -11,13 +11,21 @@ static bool is_given(const struct json_value *config, const char *key)
     return json_value_kind(json_value_get(config, key)) != JSON_NULL;
 }
 
+struct flag_target {
+    const char *key;
+    bool *ret;
+};
+
 /* null counts as absent: then *ret keeps its value. */
-static int read_flag(const struct json_value *config, const char *key, bool *ret,
-                     struct error_info *err)
+static int read_flags(const struct json_value *config, const struct flag_target *flags,
+                      size_t count, struct error_info *err)
 {
-    if (!is_given(config, key) || json_value_boolean(json_value_get(config, key), ret) == 0)
-        return 0;
-    return error_set(err, "%s is neither true nor false", key);
+    for (size_t i = 0; i < count; i++) {
+        const struct json_value *value = json_value_get(config, flags[i].key);
+        if (json_value_kind(value) != JSON_NULL && json_value_boolean(value, flags[i].ret) < 0)
+            return error_set(err, "%s is neither true nor false", flags[i].key);
+    }
+    return 0;
 }
 
 static int read_number(const struct json_value *config, const char *key, unsigned *ret,
@@ -65,9 +73,12 @@ static int read_common_flags(const struct json_value *config, struct model_spec 
                              struct error_info *err)
 {
     bool attention_bias = model->qkv_bias;
-    if (read_flag(config, "tie_word_embeddings", &model->tied_embeddings, err) < 0 ||
-        read_flag(config, "mlp_bias", &model->mlp_bias, err) < 0 ||
-        read_flag(config, "attention_bias", &attention_bias, err) < 0)
+    const struct flag_target flags[] = {
+        {"tie_word_embeddings", &model->tied_embeddings},
+        {"mlp_bias", &model->mlp_bias},
+        {"attention_bias", &attention_bias},
+    };
+    if (read_flags(config, flags, COUNT_OF(flags), err) < 0)
         return -1;
     if (is_given(config, "attention_bias"))
         model->qkv_bias = model->attention_output_bias = attention_bias;
@@ -76,27 +87,27 @@ static int read_common_flags(const struct json_value *config, struct model_spec 
 
 /* --- what only one family has -------------------------------------------------------- */
 
+/* Falcon 7B shares one k and v; the new architecture (40B and later) groups them, and gives
+ * attention and MLP a norm each. */
 static int read_falcon(const struct json_value *config, struct model_spec *model,
                        struct error_info *err)
 {
-    bool new_architecture = false, parallel = true, multi_query = true, bias = false;
-    if (read_flag(config, "new_decoder_architecture", &new_architecture, err) < 0 ||
-        read_flag(config, "parallel_attn", &parallel, err) < 0 ||
-        read_flag(config, "multi_query", &multi_query, err) < 0 ||
-        read_flag(config, "bias", &bias, err) < 0)
+    bool grouped = false, parallel = true, multi_query = true, bias = false;
+    const struct flag_target flags[] = {
+        {"new_decoder_architecture", &grouped},
+        {"parallel_attn", &parallel},
+        {"multi_query", &multi_query},
+        {"bias", &bias},
+    };
+    if (read_flags(config, flags, COUNT_OF(flags), err) < 0)
         return -1;
-    unsigned parallel_norms = new_architecture ? 2 : 1;
-    model->kv_heads = multi_query ? 1 : model->heads;
-    if (new_architecture) {
-        model->kv_heads = model->heads;
-        if (read_number(config, "num_kv_heads", &model->kv_heads, err) < 0)
-            return -1;
-    }
-    if (read_number(config, "num_ln_in_parallel_attn", &parallel_norms, err) < 0)
-        return -1;
-    model->norms_per_layer = parallel ? parallel_norms : 2;
     model->qkv_bias = model->attention_output_bias = model->mlp_bias = bias;
-    return 0;
+    model->kv_heads = multi_query && !grouped ? 1 : model->heads;
+    if (grouped && read_number(config, "num_kv_heads", &model->kv_heads, err) < 0)
+        return -1;
+    model->norms_per_layer = parallel && !grouped ? 1 : 2;
+    return parallel ? read_number(config, "num_ln_in_parallel_attn", &model->norms_per_layer, err)
+                    : 0;
 }
 
 static int read_opt(const struct json_value *config, struct model_spec *model,
@@ -104,11 +115,14 @@ static int read_opt(const struct json_value *config, struct model_spec *model,
 {
     unsigned word_width = model->hidden;
     bool norm_before = true, bias = true, affine = true, no_final_norm = false;
+    const struct flag_target flags[] = {
+        {"do_layer_norm_before", &norm_before},
+        {"enable_bias", &bias},
+        {"layer_norm_elementwise_affine", &affine},
+        {"_remove_final_layer_norm", &no_final_norm},
+    };
     if (read_number(config, "word_embed_proj_dim", &word_width, err) < 0 ||
-        read_flag(config, "do_layer_norm_before", &norm_before, err) < 0 ||
-        read_flag(config, "enable_bias", &bias, err) < 0 ||
-        read_flag(config, "layer_norm_elementwise_affine", &affine, err) < 0 ||
-        read_flag(config, "_remove_final_layer_norm", &no_final_norm, err) < 0)
+        read_flags(config, flags, COUNT_OF(flags), err) < 0)
         return -1;
     if (word_width != model->hidden)
         return error_set(err,

@@ -49,17 +49,23 @@ static int check_grouped(const struct model_spec *model, struct error_info *err)
                      model->kv_heads);
 }
 
-static int check_mlp(const struct model_spec *model, struct error_info *err)
+static int check_experts(const struct model_spec *model, struct error_info *err)
 {
     if (model->experts == 0 && (model->experts_per_token > 0 || model->shared_experts > 0))
         return error_set(err, "experts is missing, but experts_per_token or shared_experts is not");
-    if (model->experts > 0 &&
-        (model->experts_per_token == 0 || model->experts_per_token > model->experts))
+    if (model->experts == 0)
+        return 0;
+    if (model->experts_per_token == 0 || model->experts_per_token > model->experts)
         return error_set(err,
                          "experts_per_token: %u is not a whole number from 1 to the %u experts",
                          model->experts_per_token, model->experts);
-    if (model->experts > 0 && model->expert_ffn == 0)
+    if (model->expert_ffn == 0)
         return error_set(err, "expert_ffn is missing (models with experts need it)");
+    return 0;
+}
+
+static int check_dense(const struct model_spec *model, struct error_info *err)
+{
     if (model->dense_layers > model->layers)
         return error_set(err, "dense_layers: %u is more than the %u layers", model->dense_layers,
                          model->layers);
@@ -72,9 +78,9 @@ int model_spec_check(const struct model_spec *model, struct error_info *err)
 {
     /* Latent first: without its widths head_dim would be called missing. */
     if (check_latent(model, err) < 0 || check_ranges(model, err) < 0 ||
-        check_grouped(model, err) < 0)
+        check_grouped(model, err) < 0 || check_experts(model, err) < 0)
         return -1;
-    return check_mlp(model, err);
+    return check_dense(model, err);
 }
 
 static int complete_heads(struct model_spec *model, struct error_info *err)

@@ -169,27 +169,35 @@ static unsigned largest_that_divides(uint64_t factor, uint64_t whole, unsigned l
     return (unsigned)largest;
 }
 
-/* One given degree that, changed alone, lets the product be N (or divide it, when another
- * one is omitted and takes the rest). */
-static int mismatch(const struct degrees *degrees, uint64_t world, bool all_given,
-                    struct error_info *err)
+/* One given degree that, changed alone, lets the product be N, or divide it where another
+ * one is omitted and takes the rest. */
+static void remedy_text(const struct degrees *degrees, uint64_t world, bool exact,
+                        char ret[static DEGREES_TEXT_BYTES])
 {
-    char given[DEGREES_TEXT_BYTES], remedy[64] = "use degrees whose product divides it";
-    given_text(degrees, given);
-    uint64_t product = dense_product(degrees, COUNT_OF(fields));
+    snprintf(ret, DEGREES_TEXT_BYTES, "use degrees whose product divides it");
     for (unsigned i = 0; i < COUNT_OF(fill_order); i++) {
         unsigned field = fill_order[i], degree = degree_of(degrees, field);
-        uint64_t others = dense_product(degrees, field);
-        unsigned value = largest_that_divides(others, world, all_given ? UINT_MAX : degree);
+        unsigned value =
+            largest_that_divides(dense_product(degrees, field), world, exact ? UINT_MAX : degree);
         if (degree == 0 || value == 0 || value > DEGREE_MAXIMUM)
             continue;
-        snprintf(remedy, sizeof(remedy), "use %s=%u", fields[field].name, value);
-        break;
+        snprintf(ret, DEGREES_TEXT_BYTES, "use %s=%u", fields[field].name, value);
+        return;
     }
+}
+
+static int mismatch(const struct degrees *degrees, uint64_t world, struct error_info *err)
+{
+    char given[DEGREES_TEXT_BYTES], remedy[DEGREES_TEXT_BYTES];
+    uint64_t product = dense_product(degrees, COUNT_OF(fields));
+    /* People who give these three think of the whole, and do not mean cp to take the rest. */
+    bool exact = degrees->tp > 0 && degrees->pp > 0 && degrees->dp > 0;
+    given_text(degrees, given);
+    remedy_text(degrees, world, exact, remedy);
     if (product > WORLD_MAXIMUM)
         return error_set(err, "%s make more than %u ranks, but there are %llu; %s", given,
                          WORLD_MAXIMUM, (unsigned long long)world, remedy);
-    if (!all_given)
+    if (!exact)
         return error_set(err, "%s: needs a multiple of %llu ranks, but there are %llu; %s", given,
                          (unsigned long long)product, (unsigned long long)world, remedy);
     return error_set(err, "%s make %llu ranks, but there are %llu; %s, or %llu GPUs", given,
@@ -197,25 +205,31 @@ static int mismatch(const struct degrees *degrees, uint64_t world, bool all_give
                      (unsigned long long)product);
 }
 
-/* The omitted degree that takes what is left of N; the other omitted ones become 1. */
+/* The omitted degree that takes what is left of N; COUNT_OF(fields): all are given. */
+static unsigned field_to_fill(const struct degrees *degrees)
+{
+    for (unsigned i = 0; i < COUNT_OF(fill_order); i++)
+        if (degree_of(degrees, fill_order[i]) == 0)
+            return fill_order[i];
+    return COUNT_OF(fields);
+}
+
 static int fill_dense(struct degrees *degrees, uint64_t world, struct error_info *err)
 {
-    unsigned filled = COUNT_OF(fields);
-    for (unsigned i = 0; i < COUNT_OF(fill_order) && filled == COUNT_OF(fields); i++)
-        if (degree_of(degrees, fill_order[i]) == 0)
-            filled = fill_order[i];
+    unsigned filled = field_to_fill(degrees);
     bool all_given = filled == COUNT_OF(fields);
     uint64_t product = dense_product(degrees, COUNT_OF(fields));
-    if (product > world || world % product != 0 || (all_given && product != world))
-        return mismatch(degrees, world, all_given, err);
-    if (!all_given && world / product > DEGREE_MAXIMUM)
+    if (world % product != 0 || (all_given && product != world))
+        return mismatch(degrees, world, err);
+    uint64_t rest = world / product;
+    if (rest > DEGREE_MAXIMUM)
         return error_set(err,
                          "%s=%llu would follow from %llu ranks, more than %u; give more degrees",
-                         fields[filled].name, (unsigned long long)(world / product),
-                         (unsigned long long)world, DEGREE_MAXIMUM);
+                         fields[filled].name, (unsigned long long)rest, (unsigned long long)world,
+                         DEGREE_MAXIMUM);
     for (unsigned i = 0; i < COUNT_OF(fields); i++)
         if (fields[i].dense && degree_of(degrees, i) == 0)
-            *degree_at(degrees, i) = i == filled ? (unsigned)(world / product) : 1;
+            *degree_at(degrees, i) = i == filled ? (unsigned)rest : 1;
     return 0;
 }
 
@@ -236,7 +250,7 @@ static int fill_experts(struct degrees *degrees, struct error_info *err)
         return 0;
     unsigned ep = largest_that_divides(degrees->etp, dense, degrees->ep);
     unsigned etp = largest_that_divides(degrees->ep, dense, degrees->etp);
-    char remedy[64] = "use ep=1,etp=1";
+    char remedy[DEGREES_TEXT_BYTES] = "use ep=1,etp=1";
     if (ep > 0)
         snprintf(remedy, sizeof(remedy), "use ep=%u", ep);
     else if (etp > 0)

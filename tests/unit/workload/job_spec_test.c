@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+static struct job_spec *new_spec(void)
+{
+    struct job_spec *spec = job_spec_create(NULL);
+    assert_non_null(spec);
+    return spec;
+}
+
 /* What a specification says, as one line: the given keys in the table's order. */
 static void say(const struct job_spec *spec, char *out, size_t bytes)
 {
@@ -47,10 +54,9 @@ static void options_are_read(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(valid_options); i++) {
-        CLEANUP(job_spec) struct job_spec *spec = job_spec_create(NULL);
+        CLEANUP(job_spec) struct job_spec *spec = new_spec();
         struct error_info err = {0};
         char said[512];
-        assert_non_null(spec);
         if (job_spec_parse_option(spec, valid_options[i].option, "--parplan", &err) < 0)
             fail_msg("%s: %s", valid_options[i].option, err.text);
         say(spec, said, sizeof(said));
@@ -111,9 +117,8 @@ static void bad_options_are_one_clear_line(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(invalid_options); i++) {
-        CLEANUP(job_spec) struct job_spec *spec = job_spec_create(NULL);
+        CLEANUP(job_spec) struct job_spec *spec = new_spec();
         struct error_info err = {0};
-        assert_non_null(spec);
         assert_int_equal(job_spec_parse_option(spec, invalid_options[i].option, "--parplan", &err),
                          -1);
         assert_string_equal(err.text, invalid_options[i].text);
@@ -125,7 +130,7 @@ static void long_texts_are_refused(void **state)
 {
     (void)state;
     static char option[10241];
-    CLEANUP(job_spec) struct job_spec *spec = job_spec_create(NULL);
+    CLEANUP(job_spec) struct job_spec *spec = new_spec();
     struct error_info err = {0};
     memset(option, 'a', sizeof(option) - 1);
     assert_int_equal(job_spec_parse_option(spec, option, "--parplan", &err), -1);
@@ -149,7 +154,7 @@ static const char job_yaml[] = "schema: parplan.job/1\n"
 static void job_files_are_read(void **state)
 {
     (void)state;
-    CLEANUP(job_spec) struct job_spec *spec = job_spec_create(NULL);
+    CLEANUP(job_spec) struct job_spec *spec = new_spec();
     struct error_info err = {0};
     char said[512];
     assert_int_equal(job_spec_parse_yaml(spec, job_yaml, sizeof(job_yaml) - 1, "job.yaml", &err),
@@ -185,7 +190,7 @@ static void bad_job_files_name_the_line(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(invalid_files); i++) {
-        CLEANUP(job_spec) struct job_spec *spec = job_spec_create(NULL);
+        CLEANUP(job_spec) struct job_spec *spec = new_spec();
         struct error_info err = {0};
         const char *yaml = invalid_files[i].yaml;
         assert_int_equal(job_spec_parse_yaml(spec, yaml, strlen(yaml), "job.yaml", &err), -1);
@@ -197,8 +202,8 @@ static void bad_job_files_name_the_line(void **state)
 static void precedence_fills_gaps_and_refuses_conflicts(void **state)
 {
     (void)state;
-    CLEANUP(job_spec) struct job_spec *option = job_spec_create(NULL);
-    CLEANUP(job_spec) struct job_spec *file = job_spec_create(NULL);
+    CLEANUP(job_spec) struct job_spec *option = new_spec();
+    CLEANUP(job_spec) struct job_spec *file = new_spec();
     struct error_info err = {0};
     char said[512];
     assert_int_equal(job_spec_parse_option(option, "tp=8,pp=4", "--parplan", &err), 0);
@@ -212,7 +217,7 @@ static void precedence_fills_gaps_and_refuses_conflicts(void **state)
     assert_string_equal(option->values[JOB_TP].where, "--parplan");
     assert_string_equal(option->values[JOB_MODEL].where, "job.yaml:2");
 
-    CLEANUP(job_spec) struct job_spec *command = job_spec_create(NULL);
+    CLEANUP(job_spec) struct job_spec *command = new_spec();
     assert_int_equal(job_spec_set(command, "tp", "4", "--tensor-model-parallel-size", &err), 0);
     assert_int_equal(job_spec_merge_below(option, command, &err), -1);
     assert_string_equal(err.text, "--tensor-model-parallel-size: tp: 4, but --parplan says 8; keep "
@@ -222,7 +227,7 @@ static void precedence_fills_gaps_and_refuses_conflicts(void **state)
 static void degrees_are_the_given_ones(void **state)
 {
     (void)state;
-    CLEANUP(job_spec) struct job_spec *spec = job_spec_create(NULL);
+    CLEANUP(job_spec) struct job_spec *spec = new_spec();
     struct degrees degrees;
     assert_false(job_spec_has_degrees(spec));
     assert_int_equal(job_spec_parse_option(spec, "model=x,shard=4", "--plan", NULL), 0);

@@ -2,6 +2,13 @@
 #include "tests/support/unit_test.h"
 #include "workload/training_spec.h"
 
+static struct job_spec *new_spec(void)
+{
+    struct job_spec *spec = job_spec_create(NULL);
+    assert_non_null(spec);
+    return spec;
+}
+
 static const struct {
     const char *job;
     uint64_t world;
@@ -25,7 +32,7 @@ static void defaults_are_filled_in_and_said(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        CLEANUP(job_spec) struct job_spec *job = job_spec_create(NULL);
+        CLEANUP(job_spec) struct job_spec *job = new_spec();
         struct training_spec training;
         assert_int_equal(job_spec_parse_option(job, rows[i].job, "--set", NULL), 0);
         assert_int_equal(training_spec_from_job(job, rows[i].world, &training, NULL), 0);
@@ -40,7 +47,7 @@ static void defaults_are_filled_in_and_said(void **state)
 static void precision_and_share(void **state)
 {
     (void)state;
-    CLEANUP(job_spec) struct job_spec *job = job_spec_create(NULL);
+    CLEANUP(job_spec) struct job_spec *job = new_spec();
     struct training_spec training;
     assert_int_equal(training_spec_from_job(job, 8, &training, NULL), 0);
     assert_false(training.precision_given);
@@ -56,7 +63,7 @@ static void precision_and_share(void **state)
 static void a_batch_over_its_maximum_is_refused(void **state)
 {
     (void)state;
-    CLEANUP(job_spec) struct job_spec *job = job_spec_create(NULL);
+    CLEANUP(job_spec) struct job_spec *job = new_spec();
     struct training_spec training;
     struct error_info err = {0};
     assert_int_equal(job_spec_set(job, "global_batch", "2048", "job.yaml:3", NULL), 0);
