@@ -165,7 +165,7 @@ EOF
 @test "no option: nothing changes" {
     run_srun -N2 --ntasks-per-node=2 env
     expect_status 0
-    expect "our variables" "$(grep -c -e '^PARPLAN_' -e '^RANK=' -e SLURM_PARPLAN -e '^MASTER_' <<<"$output")" 0
+    expect "our variables" "$(grep -cE '^(PARPLAN_[A-Z]+_(RANK|SIZE|ID)|PARPLAN_ORDER|RANK|LOCAL_RANK|MASTER_ADDR|SLURM_PARPLAN.*)=' <<<"$output")" 0
     expect "stderr" "$stderr" ""
 }
 
