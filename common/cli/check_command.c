@@ -6,7 +6,7 @@
 static const struct command_help help = {
     .id = COMMAND_CHECK,
     .name = "parplan check",
-    .synopsis = "--plan KEY=VALUE,… --cluster CLUSTER [--model MODEL]",
+    .synopsis = "--plan KEY=VALUE,... --cluster CLUSTER [--model MODEL]",
     .text = "What the policy says of one plan, and whether it fits."
             "\vExit status: 0 allowed and fits, 3 does not fit, 4 refused by policy (tested "
             "first). Without --model only the policy is tested.",

@@ -44,9 +44,9 @@ static const struct option_rule rules[] = {
     {"model", "NAME|FILE",
      "model: a preset (`parplan models`), a Hugging Face config.json, or a YAML file",
      PLANNING | BIT(COMMAND_MODELS), OPTION_TEXT, AT(model), 0, 0},
-    {"plan", "KEY=VALUE,…", "degrees and other keys that are given, as tp=8,pp=4", PLANNING,
+    {"plan", "KEY=VALUE,...", "degrees and other keys that are given, as tp=8,pp=4", PLANNING,
      OPTION_JOB_ITEMS, 0, 0, 0},
-    {"set", "KEY=VALUE,…", "any other key of the job, as global_batch=1024; may be repeated",
+    {"set", "KEY=VALUE,...", "any other key of the job, as global_batch=1024; may be repeated",
      PLANNING, OPTION_JOB_ITEMS, 0, 0, 0},
     {"job", "FILE", "a job file (parplan.job/1)", PLANNING, OPTION_JOB_FILE, 0, 0, 0},
     {NULL, NULL, "Where it runs:", PLACES, OPTION_HEADING, 0, 0, 0},
@@ -76,15 +76,14 @@ static const struct option_rule rules[] = {
      AT(master_port), 1, 65535},
     {"gpu", "NAME", "one GPU, by name or alias", BIT(COMMAND_GPUS), OPTION_TEXT, AT(gpu), 0, 0},
     {NULL, NULL, "What to print:", ALL, OPTION_HEADING, 0, 0, 0},
-    {"format", "WORD", "text, json or yaml; map also hostfile and rankfile", ALL, OPTION_FORMAT, 0,
-     0, 0},
+    {"format", "WORD", "text, json, yaml (map: hostfile, rankfile)", ALL, OPTION_FORMAT, 0, 0, 0},
     {"explain", NULL, "every rule, figure and source behind the answer",
      BIT(COMMAND_PLAN) | BIT(COMMAND_TOPOLOGY), OPTION_FLAG, AT(explain), 0, 0},
     {"top", "K", "how many plans; default 6", BIT(COMMAND_PLAN), OPTION_NUMBER, AT(top), 1, 1000},
     {"all", NULL, "a row for every rank, however many", BIT(COMMAND_MAP), OPTION_FLAG,
      AT(every_rank), 0, 0},
-    {"data", "DIR", "data files (gpus.yaml, …) that replace the compiled-in ones", ALL, OPTION_TEXT,
-     AT(data_directory), 0, 0},
+    {"data", "DIR", "data files (gpus.yaml and others) that replace the compiled-in ones", ALL,
+     OPTION_TEXT, AT(data_directory), 0, 0},
     {"help", NULL, "this help", ALL, OPTION_HELP, 0, 0, 0},
 };
 
@@ -220,7 +219,7 @@ static int write_help(const struct argp *argp, const struct command_help *help,
         return error_set_memory(err);
     char name[64];
     snprintf(name, sizeof(name), "%s", help->name);
-    argp_help(argp, stream, ARGP_HELP_LONG | ARGP_HELP_USAGE | ARGP_HELP_DOC, name);
+    argp_help(argp, stream, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, name);
     bool failed = fclose(stream) != 0;
     if (!failed)
         text_buffer_add_bytes(&io->out, text, bytes);

@@ -13,11 +13,12 @@
 static const struct command_help help = {
     .id = COMMAND_ENV,
     .name = "parplan env",
-    .synopsis = "--plan KEY=VALUE,… --cluster CLUSTER [--rank R]",
-    .text = "The variables that a task gets (RANK, MASTER_ADDR, PARPLAN_TP_RANK, …), as lines "
-            "for a shell or as JSON."
-            "\vThe same as srun --parplan sets for the same nodes, but for MASTER_PORT, which "
-            "srun takes from its own step.",
+    .synopsis = "--plan KEY=VALUE,... --cluster CLUSTER [--rank R]",
+    .text =
+        "The variables that a task gets (RANK, MASTER_ADDR, PARPLAN_TP_RANK and so on), as lines "
+        "for a shell or as JSON."
+        "\vThe same as srun --parplan sets for the same nodes, but for MASTER_PORT, which "
+        "srun takes from its own step.",
     .example = "parplan env --plan tp=8,pp=4,dp=2 --cluster dgx-h100:8 --rank 0",
 };
 

@@ -8,7 +8,7 @@
 static const struct command_help help = {
     .id = COMMAND_MAP,
     .name = "parplan map",
-    .synopsis = "--plan KEY=VALUE,… --cluster CLUSTER",
+    .synopsis = "--plan KEY=VALUE,... --cluster CLUSTER",
     .text = "Which rank sits on which node, GPU and NIC, with its coordinates."
             "\vWith --model the planner chooses what --plan does not give, and the cost is in "
             "bytes. With neither, nodes and GPUs come in the order of the fabric. "

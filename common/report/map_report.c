@@ -219,7 +219,7 @@ void map_report_text(const struct map_report *report, const struct text_style *s
     text_buffer_add_text(out, "\n");
     text_table_write(table, style, out);
     if (!report->every_rank && report->map->world >= MAP_REPORT_FOLD_RANKS)
-        text_buffer_add_text(out, "  a row a node; --all prints a row a rank\n");
+        text_buffer_add_text(out, "  one row per node; --all prints one per rank\n");
     add_cost(report->cost, style, out);
 }
 

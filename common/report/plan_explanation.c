@@ -16,8 +16,8 @@ static void add_rules(const struct plan_list *list, const struct text_style *sty
         const struct plan_rule *rule = &list->rules[i];
         text_table_add(table, rule->rule);
         text_table_add(table, rule->verdict);
-        text_table_add_format(table, "%s\ninputs: %s", rule->reason ? rule->reason : "",
-                              rule->inputs ? rule->inputs : "");
+        text_table_add_format(table, "%s%s%s", rule->reason ? rule->reason : "",
+                              rule->inputs ? "\ninputs: " : "", rule->inputs ? rule->inputs : "");
     }
     text_table_write(table, style, out);
 }

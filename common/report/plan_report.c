@@ -31,7 +31,8 @@ void plan_report_request(const struct plan_report *report, const struct text_sty
                     request->model->layers, request->cluster->node_count,
                     request->cluster->node_count == 1 ? "" : "s", report->gpus_per_node,
                     (unsigned long long)report->world);
-    text_buffer_add(out, "  sequence %u%s, global batch %u%s, framework %s, policy tp_within=%s\n",
+    text_buffer_add(out,
+                    "  sequence %u%s, global batch %u%s\n  framework %s, policy tp_within=%s\n",
                     training->sequence_length, default_mark(training->sequence_length_is_default),
                     training->global_batch, default_mark(training->global_batch_is_default),
                     report->framework, tp_within_names[request->policy->tp_within]);
@@ -172,6 +173,15 @@ void plan_report_text(const struct plan_report *report, const struct text_style 
     plan_report_notes(report->list, style, out);
 }
 
+/* The verdict's own words begin with "policy". */
+static void add_policy(struct text_table *table, const struct policy_verdict *verdict)
+{
+    bool allowed = verdict->result == POLICY_ALLOWED;
+    text_table_tone(table, allowed ? TONE_GOOD : TONE_WARNING);
+    text_table_add(table, allowed ? "policy" : "warning");
+    text_table_add(table, allowed ? "allowed" : verdict->text);
+}
+
 static void add_check_plan(struct text_table *table, const struct plan *plan)
 {
     char degrees[DEGREES_TEXT_BYTES];
@@ -209,8 +219,7 @@ void check_report_text(const struct plan_report *report, const struct text_style
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
     plan_report_request(report, style, out);
     text_buffer_add_text(out, "\n");
-    text_table_add(table, "policy");
-    text_table_add(table, list->policy.result == POLICY_ALLOWED ? "allowed" : list->policy.text);
+    add_policy(table, &list->policy);
     if (plan)
         add_check_plan(table, plan);
     text_table_write(table, style, out);
@@ -229,8 +238,7 @@ void policy_report_text(const struct degrees *degrees, const struct policy_verdi
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
     text_table_add(table, "plan");
     text_table_add(table, text);
-    text_table_add(table, "policy");
-    text_table_add(table, verdict->result == POLICY_ALLOWED ? "allowed" : verdict->text);
+    add_policy(table, verdict);
     text_table_add(table, "memory");
     text_table_add(table, "unknown without --model");
     text_table_write(table, style, out);

