@@ -82,31 +82,30 @@ static bool *flag_at(struct model_spec *model, unsigned flag)
     return (bool *)((char *)model + model_flags[flag].offset);
 }
 
-static int find_family(const struct yaml_node *node, const struct model_family **ret,
-                       struct error_info *err)
+static const struct model_family *find_family(const struct yaml_node *node, struct error_info *err)
 {
     char list[ERROR_TEXT_BYTES / 2] = "";
     size_t used = 0;
     const struct yaml_node *named = yaml_node_get(node, "family");
     const char *name = named && named->kind == YAML_SCALAR ? named->text : "llama";
-    *ret = model_family_find(name);
-    if (*ret)
-        return 0;
+    const struct model_family *family = model_family_find(name);
+    if (family)
+        return family;
     for (size_t i = 0; i < model_family_count() && used < sizeof(list); i++)
         used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "",
                                  model_family_at(i)->name);
-    return yaml_node_error(named, err, "\"%.64s\" is not one of %s", name, list);
+    return error_null(yaml_node_error(named, err, "\"%.64s\" is not one of %s", name, list));
 }
 
 /* The texts point into the document. */
 static int read_model(const struct yaml_node *node, bool preset, struct model_spec *ret,
                       const struct yaml_node **ret_aliases, struct error_info *err)
 {
-    const struct model_family *family = NULL;
     struct error_info why = {0};
     if (node->kind != YAML_MAPPING)
         return yaml_node_error(node, err, "a model is a mapping of its fields");
-    if (find_family(node, &family, err) < 0)
+    const struct model_family *family = find_family(node, err);
+    if (!family)
         return -1;
     *ret = family->base;
     struct model_fields fields = {.attention = ret->attention, .norm = ret->norm};

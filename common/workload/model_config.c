@@ -216,21 +216,22 @@ static int unknown_family(const struct json_value *config, const char *type, str
                      type, list);
 }
 
-static int find_family(const struct json_value *config, const struct model_family **ret,
-                       struct error_info *err)
+static const struct model_family *find_family(const struct json_value *config,
+                                              struct error_info *err)
 {
     const char *type = json_value_text(json_value_get(config, "model_type"));
     if (json_value_kind(config) != JSON_OBJECT || !type)
-        return error_set(err, "model_type is missing; is this a Hugging Face config.json?");
-    *ret = model_family_find(type);
-    return *ret ? 0 : unknown_family(config, type, err);
+        return error_null(
+            error_set(err, "model_type is missing; is this a Hugging Face config.json?"));
+    const struct model_family *family = model_family_find(type);
+    return family ? family : error_null(unknown_family(config, type, err));
 }
 
 static int read_config(const struct json_value *config, const char *source,
                        struct model_spec *model, struct error_info *err)
 {
-    const struct model_family *family = NULL;
-    if (find_family(config, &family, err) < 0)
+    const struct model_family *family = find_family(config, err);
+    if (!family)
         return -1;
     const char *path = json_value_text(json_value_get(config, "_name_or_path"));
     *model = family->base;

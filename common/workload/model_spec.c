@@ -125,19 +125,19 @@ static int copy_text(struct arena *arena, const char **text)
     return 0;
 }
 
-struct model_spec *model_spec_copy(const struct model_spec *from, struct error_info *err)
+struct model_spec *model_spec_copy(const struct model_spec *model, struct error_info *err)
 {
     struct arena *arena = arena_create(MODEL_SPEC_MAXIMUM_BYTES);
-    struct model_spec *model = arena ? arena_allocate(arena, sizeof(*model)) : NULL;
-    if (!model) {
+    struct model_spec *copy = arena ? arena_allocate(arena, sizeof(*copy)) : NULL;
+    if (!copy) {
         arena_free(arena);
         return error_null(error_set_memory(err));
     }
-    *model = *from;
-    model->arena = arena;
-    if (copy_text(arena, &model->name) == 0 && copy_text(arena, &model->family) == 0 &&
-        copy_text(arena, &model->source) == 0)
-        return model;
+    *copy = *model;
+    copy->arena = arena;
+    if (copy_text(arena, &copy->name) == 0 && copy_text(arena, &copy->family) == 0 &&
+        copy_text(arena, &copy->source) == 0)
+        return copy;
     arena_free(arena);
     return error_null(error_set_memory(err));
 }

@@ -246,7 +246,7 @@ static int fill_experts(struct degrees *degrees, struct error_info *err)
         degrees->etp = default_etp(degrees);
     uint64_t dense = (uint64_t)degrees->tp * degrees->cp * degrees->dp;
     uint64_t expert = (uint64_t)degrees->etp * degrees->ep;
-    if (dense % expert == 0)
+    if (expert > 0 && dense % expert == 0)
         return 0;
     unsigned ep = largest_that_divides(degrees->etp, dense, degrees->ep);
     unsigned etp = largest_that_divides(degrees->ep, dense, degrees->etp);
