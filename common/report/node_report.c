@@ -75,6 +75,13 @@ static void add_near_nics(struct text_table *table, const struct node_topology *
     text_table_add(table, text_buffer_text(&nics));
 }
 
+static struct number_text domain_text(const struct node_topology *node, const struct node_gpu *gpu)
+{
+    if (node->nvlink == NVLINK_UNKNOWN)
+        return (struct number_text){"?"};
+    return number_index(node->nvlink == NVLINK_NONE ? -1 : (int)gpu->nvlink_domain);
+}
+
 static void add_gpus(const struct node_topology *node, const struct text_style *style,
                      struct text_buffer *out)
 {
@@ -95,8 +102,7 @@ static void add_gpus(const struct node_topology *node, const struct text_style *
         text_table_add(table, gpu->bus_id);
         text_table_add(table, gpu->memory_bytes ? number_bytes(gpu->memory_bytes).text : "?");
         text_table_add(table, gpu->numa == NUMA_UNKNOWN ? "?" : number_index(gpu->numa).text);
-        text_table_add(
-            table, node->nvlink == NVLINK_KNOWN ? number_index((int)gpu->nvlink_domain).text : "?");
+        text_table_add(table, domain_text(node, gpu).text);
         add_near_nics(table, node, gpu);
     }
     text_heading(style, out, "GPUs");
