@@ -33,12 +33,12 @@ static void add_unit(struct block_order *order, uint64_t blocks)
         order->units[order->unit_count++] = (unsigned)blocks;
 }
 
-/* What is wider than a node inside a stage; shapes that do not divide each other stay out. */
+/* What is wider than a node inside a stage; what does not consist of TP groups stays out. */
 static void add_inner_units(struct block_order *order, const struct rank_shape *shape)
 {
     const uint64_t widths[] = {shape->experts, shape->cell, shape->tp};
     for (size_t i = 0; i < COUNT_OF(widths); i++)
-        if (widths[i] % shape->block == 0)
+        if (widths[i] % shape->block == 0 && widths[i] % shape->tp == 0)
             add_unit(order, widths[i] / shape->block);
     add_unit(order, 1);
 }
@@ -50,8 +50,18 @@ void block_order_plain(unsigned block_count, struct block_order *ret)
         .loops = {{1, 0}, {1, 0}, {1, 0}, {block_count, 1}},
         .units = {block_count},
         .unit_count = 1,
+        .tp_blocks = 1,
+        .alike = 1,
     };
     add_unit(ret, 1);
+}
+
+/* The first size that the blocks hold several of: a ring of replicas, or one chain of stages. */
+static unsigned first_repeated(unsigned blocks, uint64_t replicas, uint64_t stage)
+{
+    if (replicas < blocks)
+        return (unsigned)replicas;
+    return stage < blocks ? (unsigned)stage : blocks;
 }
 
 /* Neighbouring replica groups that one narrow shard group spans. */
@@ -75,6 +85,7 @@ static void order_stages_apart(const struct rank_shape *shape, struct block_orde
     ret->loops[LOOP_STAGE] = (struct block_loop){shape->pp, stage_blocks};
     ret->loops[LOOP_GROUP] = (struct block_loop){groups, inside};
     ret->loops[LOOP_INSIDE] = (struct block_loop){inside, 1};
+    ret->alike = first_repeated(ret->block_count, (uint64_t)unit * shape->pp, unit);
     add_unit(ret, (uint64_t)unit * shape->pp);
     add_unit(ret, unit);
     add_unit(ret, inside);
@@ -89,6 +100,9 @@ static void order_stages_together(const struct rank_shape *shape, struct block_o
     unsigned inside = shape->cell % shape->block == 0 ? (unsigned)(shape->cell / shape->block) : 1;
     unsigned groups = groups_per_unit(shape, width / replica);
     unsigned unit = groups * group;
+    bool whole =
+        width == replica && (shape->cell % shape->block == 0 || shape->block % shape->cell == 0);
+    ret->alike = first_repeated(ret->block_count, unit, whole ? groups * inside : unit);
     ret->loops[LOOP_UNIT] = (struct block_loop){ret->block_count / unit, unit};
     ret->loops[LOOP_STAGE] = (struct block_loop){group / inside, inside};
     ret->loops[LOOP_GROUP] = (struct block_loop){groups, group};
@@ -147,8 +161,10 @@ int block_order_of(const struct degrees *degrees, enum rank_order order, unsigne
     } else {
         block_order_plain(blocks, ret);
         ret->unit_count = 1;
+        ret->alike = blocks;
     }
     add_inner_units(ret, &shape);
+    ret->tp_blocks = shape.tp > shape.block ? (unsigned)(shape.tp / shape.block) : 1;
     return 0;
 }
 

@@ -38,6 +38,10 @@ struct block_order {
      * units[0] = block_count, …, the last one is 1. Every multiple of a size starts one. */
     unsigned units[BLOCK_ORDER_UNITS];
     unsigned unit_count;
+    unsigned tp_blocks; /* of a TP group; 1: inside one */
+    /* Stretches of this many blocks, from a multiple on, are like each other: it does not
+     * matter for the cost which of them a switch gets, as long as it gets them whole. */
+    unsigned alike;
 };
 
 /* Refuses degrees whose world is not a multiple of gpus_per_node, a TP group that a block's

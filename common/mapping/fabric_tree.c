@@ -181,6 +181,12 @@ static void separate_loose_nodes(struct builder *builder)
     }
 }
 
+static void keep_multiples(struct builder *builder, unsigned multiple)
+{
+    for (unsigned i = 0; i < builder->draft_count; i++)
+        builder->drafts[i].own_nodes -= builder->drafts[i].own_nodes % multiple;
+}
+
 static uint64_t mix(uint64_t left, uint64_t right)
 {
     uint64_t mixed = (left ^ right * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
@@ -241,12 +247,13 @@ static int finish(struct builder *builder, struct fabric_tree *tree, struct erro
     sum_vertices(builder, vertices, numbers);
     for (unsigned i = 0; i < builder->node_count; i++) {
         unsigned owner = builder->drafts[builder->owners[i]].final;
-        nodes[vertices[owner].first_node + filled[owner]++] = builder->sorted[i];
+        if (filled[owner] < vertices[owner].node_count)
+            nodes[vertices[owner].first_node + filled[owner]++] = builder->sorted[i];
     }
     tree->vertices = vertices;
     tree->vertex_count = count;
     tree->nodes = nodes;
-    tree->node_count = builder->node_count;
+    tree->node_count = vertices[ROOT].node_count;
     return 0;
 }
 
@@ -264,8 +271,8 @@ static int collect_nodes(struct builder *builder, unsigned gpus, struct error_in
     return name_order_sort(cluster, builder->sorted, builder->node_count, err);
 }
 
-static int build(struct builder *builder, unsigned gpus, struct fabric_tree *tree,
-                 struct error_info *err)
+static int build(struct builder *builder, unsigned gpus, unsigned multiple,
+                 struct fabric_tree *tree, struct error_info *err)
 {
     const struct fabric *fabric = builder->cluster->fabric;
     size_t switches = fabric ? fabric->switch_count : 0;
@@ -283,11 +290,12 @@ static int build(struct builder *builder, unsigned gpus, struct fabric_tree *tre
     add_draft(builder, KIND_ROOT);
     hang_nodes(builder);
     separate_loose_nodes(builder);
+    keep_multiples(builder, multiple);
     return finish(builder, tree, err);
 }
 
 struct fabric_tree *fabric_tree_create(const struct cluster_topology *cluster, unsigned gpus,
-                                       struct error_info *err)
+                                       unsigned multiple, struct error_info *err)
 {
     CLEANUP(arena) struct arena *scratch = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
@@ -296,7 +304,7 @@ struct fabric_tree *fabric_tree_create(const struct cluster_topology *cluster, u
         return error_null(error_set_memory(err));
     struct builder builder = {.cluster = cluster, .scratch = scratch, .domain_bits = 4};
     tree->arena = arena;
-    if (build(&builder, gpus, tree, err) < 0)
+    if (build(&builder, gpus, multiple, tree, err) < 0)
         return NULL;
     arena = NULL;
     return tree;

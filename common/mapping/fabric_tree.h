@@ -32,9 +32,10 @@ struct fabric_tree {
     struct arena *arena;
 };
 
-/* Nodes with fewer than gpus GPUs are left out (0: all nodes). */
+/* Nodes with fewer than gpus GPUs are left out (0: all nodes). Leaves keep a multiple of
+ * `multiple` nodes, the first ones (1: all of them), so that groups of that many fit whole. */
 struct fabric_tree *fabric_tree_create(const struct cluster_topology *cluster, unsigned gpus,
-                                       struct error_info *err);
+                                       unsigned multiple, struct error_info *err);
 void fabric_tree_free(struct fabric_tree *tree);
 
 DEFINE_CLEANUP(fabric_tree);

@@ -14,6 +14,20 @@ static unsigned largest_node(const struct cluster_topology *cluster)
     return largest;
 }
 
+static bool is_usable(const struct node_mapping_request *request, size_t node)
+{
+    const struct cluster_topology *cluster = request->cluster;
+    return cluster->kinds[cluster->nodes[node].kind]->gpu_count >= request->gpus_per_node;
+}
+
+static size_t usable_nodes(const struct node_mapping_request *request)
+{
+    size_t usable = 0;
+    for (size_t i = 0; i < request->cluster->node_count; i++)
+        usable += is_usable(request, i);
+    return usable;
+}
+
 static int check_room(const struct node_mapping_request *request, size_t usable, size_t blocks,
                       struct error_info *err)
 {
@@ -50,9 +64,8 @@ static int plain_order(const struct node_mapping_request *request, size_t usable
 static void keep_cluster_order(const struct node_mapping_request *request, unsigned blocks,
                                unsigned *ret_nodes)
 {
-    const struct cluster_topology *cluster = request->cluster;
     for (unsigned i = 0, block = 0; block < blocks; i++)
-        if (cluster->kinds[cluster->nodes[i].kind]->gpu_count >= request->gpus_per_node)
+        if (is_usable(request, i))
             ret_nodes[block++] = i;
 }
 
@@ -72,25 +85,37 @@ static int permute_nodes(const struct fabric_tree *tree, const struct block_orde
     return 0;
 }
 
+/* Nodes of which each NVLink domain (or leaf) holds whole TP groups, where these are enough. */
+static struct fabric_tree *create_tree(const struct node_mapping_request *request,
+                                       const struct block_order *order, struct error_info *err)
+{
+    CLEANUP(fabric_tree)
+    struct fabric_tree *tree =
+        fabric_tree_create(request->cluster, request->gpus_per_node, order->tp_blocks, err);
+    if (!tree || order->tp_blocks == 1 || tree->node_count >= order->block_count)
+        return move_pointer(tree);
+    return fabric_tree_create(request->cluster, request->gpus_per_node, 1, err);
+}
+
 int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret_nodes,
                        size_t *ret_blocks, struct error_info *err)
 {
     if (request->gpus_per_node == 0)
         return error_set(err, "a mapping needs at least one rank per node");
-    CLEANUP(fabric_tree)
-    struct fabric_tree *tree = fabric_tree_create(request->cluster, request->gpus_per_node, err);
-    if (!tree)
-        return -1;
     struct block_order order;
-    int made = request->locality_only ? plain_order(request, tree->node_count, &order, err)
+    size_t usable = usable_nodes(request);
+    int made = request->locality_only ? plain_order(request, usable, &order, err)
                                       : block_order_of(&request->degrees, request->order,
                                                        request->gpus_per_node, &order, err);
-    if (made < 0 || check_room(request, tree->node_count, order.block_count, err) < 0)
+    if (made < 0 || check_room(request, usable, order.block_count, err) < 0)
         return -1;
-    if (request->identity)
+    if (request->identity) {
         keep_cluster_order(request, order.block_count, ret_nodes);
-    else if (permute_nodes(tree, &order, ret_nodes, err) < 0)
-        return -1;
+    } else {
+        CLEANUP(fabric_tree) struct fabric_tree *tree = create_tree(request, &order, err);
+        if (!tree || permute_nodes(tree, &order, ret_nodes, err) < 0)
+            return -1;
+    }
     *ret_blocks = order.block_count;
     return 0;
 }
@@ -98,7 +123,7 @@ int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret
 int fabric_order(const struct cluster_topology *cluster, unsigned *ret_nodes,
                  struct error_info *err)
 {
-    CLEANUP(fabric_tree) struct fabric_tree *tree = fabric_tree_create(cluster, 0, err);
+    CLEANUP(fabric_tree) struct fabric_tree *tree = fabric_tree_create(cluster, 0, 1, err);
     if (!tree)
         return -1;
     memcpy(ret_nodes, tree->nodes, tree->node_count * sizeof(*ret_nodes));

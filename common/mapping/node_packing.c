@@ -47,6 +47,8 @@ struct packing {
 
 static void give(struct packing *packing, unsigned vertex, unsigned start, unsigned length)
 {
+    if (length == 0)
+        return;
     struct stretch_list *list = &packing->lists[vertex];
     if (list->last != NONE) {
         struct stretch *last = &packing->stretches[list->last];
@@ -220,6 +222,8 @@ static bool children_are_alike(const struct packing *packing, const struct fabri
     const struct fabric_vertex *children = &packing->tree->vertices[vertex->first_child];
     const struct block_order *order = packing->order;
     unsigned size = children->node_count;
+    if (size == 0)
+        return false;
     for (unsigned i = 1; i < vertex->child_count; i++)
         if (children[i].shape != children[0].shape)
             return false;
@@ -231,16 +235,16 @@ static bool children_are_alike(const struct packing *packing, const struct fabri
     return true;
 }
 
-/* Every child holds whole units of the widest kind below the whole job. */
-static bool children_hold_units(const struct packing *packing, const struct fabric_vertex *vertex,
+/* Every child holds whole stretches that are like each other. */
+static bool children_hold_whole(const struct packing *packing, const struct fabric_vertex *vertex,
                                 unsigned start)
 {
     const struct fabric_vertex *children = &packing->tree->vertices[vertex->first_child];
-    unsigned widest = packing->order->units[packing->order->unit_count > 1 ? 1 : 0];
+    unsigned alike = packing->order->alike;
     for (unsigned i = 0; i < vertex->child_count; i++)
-        if (children[i].node_count % widest != 0)
+        if (children[i].node_count % alike != 0)
             return false;
-    return start % widest == 0;
+    return start % alike == 0;
 }
 
 /* All nodes below are used by one stretch, and left to right is as good as anything. */
@@ -249,7 +253,7 @@ static bool is_aligned(const struct packing *packing, unsigned index)
     const struct fabric_vertex *vertex = &packing->tree->vertices[index];
     struct stretch only = packing->stretches[packing->lists[index].first];
     return only.length == vertex->node_count && (children_are_alike(packing, vertex, only.start) ||
-                                                 children_hold_units(packing, vertex, only.start));
+                                                 children_hold_whole(packing, vertex, only.start));
 }
 
 static void place_aligned(struct packing *packing, unsigned index)

@@ -3,9 +3,9 @@
  * node_packing: lays the blocks, in block_order's order, on the nodes of a fabric_tree so
  * that the stretches which belong together stay under one switch where they fit.
  *
- * Vertex by vertex from the root down. Where the children are alike, or all hold whole
- * stretches of the widest kind, and every node is used: left to right (the aligned case;
- * the fabric order stays). Otherwise, from the widest kind of stretch to the single block:
+ * Vertex by vertex from the root down. Where the children are of one shape, or all hold whole
+ * stretches that are like each other, and every node is used: left to right (the aligned
+ * case; the fabric order stays). Otherwise, from the widest kind of stretch to the single block:
  * as much as fits goes into the child with the smallest room that takes all of it, else into
  * the one with the most room, in whole stretches; what fits nowhere is laid over several
  * children, each stretch on its own, fullest first. Loose nodes come last.

@@ -169,6 +169,16 @@ static int read_lists(const struct test_cluster *test, struct fabric_lists *list
     return 0;
 }
 
+static struct fabric *build_fabric(const struct fabric_lists *lists, struct error_info *err)
+{
+    const struct fabric_input input = {.source = "test",
+                                       .switches = lists->switches,
+                                       .switch_count = lists->switch_count,
+                                       .nvlink_domains = lists->domains,
+                                       .nvlink_domain_count = lists->domain_count};
+    return fabric_build(&input, err);
+}
+
 struct cluster_topology *test_cluster_create(const struct test_cluster *test,
                                              struct error_info *err)
 {
@@ -177,12 +187,7 @@ struct cluster_topology *test_cluster_create(const struct test_cluster *test,
     CLEANUP(fabric) struct fabric *fabric = NULL;
     bool failed = !names || read_lists(test, &lists, err) < 0;
     if (!failed && (test->switch_count > 0 || test->domain_count > 0)) {
-        const struct fabric_input input = {.source = "test",
-                                           .switches = lists.switches,
-                                           .switch_count = lists.switch_count,
-                                           .nvlink_domains = lists.domains,
-                                           .nvlink_domain_count = lists.domain_count};
-        fabric = fabric_build(&input, err);
+        fabric = build_fabric(&lists, err);
         failed = !fabric;
     }
     free_lists(&lists);
@@ -197,42 +202,59 @@ static int add_name(const struct node_list **slot, const char *name, struct erro
     return node_list_add((struct node_list *)*slot, name, err);
 }
 
-/* Switches 0 … leaf_count - 1 are leaves, then the spines, then the core. */
-static int read_grid(const struct test_grid *grid, struct fabric_lists *lists,
-                     char (*names)[NAME_BYTES], unsigned spine_count, struct error_info *err)
+static int add_nodes(const struct test_grid *grid, struct fabric_lists *lists,
+                     struct error_info *err)
 {
-    unsigned per_pod = grid->leaves_per_pod ? grid->leaves_per_pod : grid->leaf_count;
-    for (unsigned i = 0; i < lists->switch_count; i++) {
-        bool leaf = i < grid->leaf_count;
-        snprintf(names[i], NAME_BYTES, leaf ? "leaf%u" : "spine%u",
-                 leaf ? i : i - grid->leaf_count);
-        lists->switches[i].name = names[i];
-        lists->switches[i].where = "test";
+    for (size_t i = 0; i < lists->domain_count; i++)
+        lists->domains[i].where = "test";
+    for (size_t i = 0; i < node_list_count(grid->names); i++) {
+        const char *name = node_list_name(grid->names, i);
+        unsigned leaf = grid->leaves[i], domain = grid->domains ? grid->domains[i] : FABRIC_NONE;
+        if (leaf != FABRIC_NONE && add_name(&lists->switches[leaf].nodes, name, err) < 0)
+            return -1;
+        if (domain != FABRIC_NONE && add_name(&lists->domains[domain].nodes, name, err) < 0)
+            return -1;
     }
-    for (size_t i = 0; i < node_list_count(grid->names); i++)
-        if (grid->leaves[i] != FABRIC_NONE && add_name(&lists->switches[grid->leaves[i]].nodes,
-                                                       node_list_name(grid->names, i), err) < 0)
-            return -1;
-    for (unsigned i = 0; i < grid->leaf_count; i++)
-        if (lists->switches[i].nodes &&
-            add_name(&lists->switches[grid->leaf_count + i / per_pod].children, names[i], err) < 0)
-            return -1;
-    unsigned core = grid->leaf_count + spine_count;
-    for (unsigned i = 0; spine_count > 1 && i < spine_count; i++)
-        if (lists->switches[grid->leaf_count + i].children &&
-            add_name(&lists->switches[core].children, names[grid->leaf_count + i], err) < 0)
-            return -1;
     return 0;
 }
 
-/* Switches without nodes below them are none. */
+/* Switches 0 … leaf_count - 1 are leaves, then the spines, then the core above several. */
+static int read_grid(const struct test_grid *grid, struct fabric_lists *lists,
+                     char (*names)[NAME_BYTES], unsigned spine_count, struct error_info *err)
+{
+    unsigned leaves = grid->leaf_count, core = leaves + spine_count;
+    unsigned per_pod = grid->leaves_per_pod ? grid->leaves_per_pod : leaves;
+    for (unsigned i = 0; i < lists->switch_count; i++) {
+        snprintf(names[i], NAME_BYTES, i < leaves ? "leaf%u" : "spine%u",
+                 i < leaves ? i : i - leaves);
+        lists->switches[i].name = names[i];
+        lists->switches[i].where = "test";
+    }
+    if (add_nodes(grid, lists, err) < 0)
+        return -1;
+    unsigned below = spine_count > 1 ? core : leaves;
+    for (unsigned i = 0; i < below; i++) {
+        const struct fabric_switch_input *child = &lists->switches[i];
+        unsigned parent = i < leaves ? leaves + i / per_pod : core;
+        if ((child->nodes || child->children) &&
+            add_name(&lists->switches[parent].children, names[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Switches and domains without nodes below them are none. */
 static void drop_empty(struct fabric_lists *lists)
 {
-    size_t used = 0;
+    size_t switches = 0, domains = 0;
     for (size_t i = 0; i < lists->switch_count; i++)
         if (lists->switches[i].nodes || lists->switches[i].children)
-            lists->switches[used++] = lists->switches[i];
-    lists->switch_count = used;
+            lists->switches[switches++] = lists->switches[i];
+    for (size_t i = 0; i < lists->domain_count; i++)
+        if (lists->domains[i].nodes)
+            lists->domains[domains++] = lists->domains[i];
+    lists->switch_count = switches;
+    lists->domain_count = domains;
 }
 
 struct cluster_topology *test_grid_create(const struct test_grid *grid, struct error_info *err)
@@ -241,17 +263,20 @@ struct cluster_topology *test_grid_create(const struct test_grid *grid, struct e
     unsigned spines = per_pod ? (grid->leaf_count + per_pod - 1) / per_pod : 0;
     size_t count = grid->leaf_count + spines + (spines > 1 ? 1 : 0);
     CLEANUP_MEMORY char(*names)[NAME_BYTES] = memory_allocate_array(count + 1, NAME_BYTES);
-    struct fabric_lists lists = {.switches =
-                                     memory_allocate_array(count + 1, sizeof(*lists.switches)),
-                                 .switch_count = count};
+    struct fabric_lists lists = {
+        .switches = memory_allocate_array(count + 1, sizeof(*lists.switches)),
+        .domains = memory_allocate_array(grid->domain_count + 1, sizeof(*lists.domains)),
+        .switch_count = count,
+        .domain_count = grid->domain_count};
     CLEANUP(fabric) struct fabric *fabric = NULL;
-    bool failed = !names || !lists.switches || count > SWITCHES_MAXIMUM ||
+    bool failed = !names || !lists.switches || !lists.domains || count > SWITCHES_MAXIMUM ||
                   read_grid(grid, &lists, names, spines, err) < 0;
     if (!failed) {
         drop_empty(&lists);
-        if (lists.switch_count > 0)
-            fabric = fabric_create("test", lists.switches, lists.switch_count, NULL, 0, err);
-        failed = lists.switch_count > 0 && !fabric;
+        bool known = lists.switch_count > 0 || lists.domain_count > 0;
+        if (known)
+            fabric = build_fabric(&lists, err);
+        failed = known && !fabric;
     }
     free_lists(&lists);
     return failed ? NULL : create_cluster(grid->names, grid->gpus, move_pointer(fabric), err);

@@ -37,6 +37,8 @@ struct test_grid {
     const struct node_list *names;
     const unsigned *leaves; /* by node */
     unsigned leaf_count, leaves_per_pod;
+    const unsigned *domains; /* NVLink domain by node, FABRIC_NONE: its own; NULL: all their own */
+    unsigned domain_count;
     unsigned gpus;
 };
 

@@ -28,6 +28,8 @@ static const struct test_switch ragged[] = {{"leaf1", "n[1-5]", NULL},
                                             {"leaf4", "n[13-16]", NULL},
                                             {"spine", NULL, "leaf[1-4]"}};
 static const struct test_switch part_known[] = {{"leaf1", "n[1-4]", NULL}};
+static const struct test_switch rack_leaves[] = {
+    {"leaf1", "n[1-6]", NULL}, {"leaf2", "n[7-9]", NULL}, {"spine", NULL, "leaf[1-2]"}};
 static const char *const domains_of_three[] = {"n[1-3]", "n[4-6]", "n[7-9]"};
 
 #define SWITCHES(list) .switches = (list), .switch_count = COUNT_OF(list)
@@ -46,6 +48,12 @@ static const struct test_cluster racks = {.nodes = "n[1-9]",
                                           .gpus = 4,
                                           .domains = domains_of_three,
                                           .domain_count = COUNT_OF(domains_of_three)};
+
+static const struct test_cluster fabric_of_racks = {.nodes = "n[1-9]",
+                                                    .gpus = 4,
+                                                    SWITCHES(rack_leaves),
+                                                    .domains = domains_of_three,
+                                                    .domain_count = COUNT_OF(domains_of_three)};
 
 static const struct row {
     const char *name;
@@ -163,6 +171,18 @@ static const struct row {
      .gpus_per_node = 4,
      .dp_inside = "n1 n2 n4 n5 n7 n8",
      .pp_inside = "n1 n2 n4 n5 n7 n8"},
+    {.name = "a leaf is not filled at the price of a cut TP group",
+     .cluster = &fabric_of_racks,
+     .degrees = {.tp = 8, .pp = 3, .dp = 1},
+     .gpus_per_node = 4,
+     .dp_inside = "n1 n2 n4 n5 n7 n8",
+     .pp_inside = "n1 n2 n4 n5 n7 n8"},
+    {.name = "every node used: the TP group that fits nowhere comes last",
+     .cluster = &fabric_of_racks,
+     .degrees = {.tp = 12, .pp = 1, .dp = 3},
+     .gpus_per_node = 4,
+     .dp_inside = "n1 n2 n3 n4 n5 n6 n7 n8 n9",
+     .pp_inside = "n1 n2 n3 n4 n5 n6 n7 n8 n9"},
     {.name = "fewer ranks than GPUs",
      .cluster = &aligned,
      .degrees = {.tp = 2, .pp = 2, .dp = 2},
