@@ -236,11 +236,16 @@ CORPUS_TESTS := \
 # One libFuzzer target each: tests/fuzz/<name>_fuzz.c; seeds in tests/fuzz/corpus/<name>/
 FUZZ_TESTS := \
 	tests/fuzz/admin_config_fuzz.c \
+	tests/fuzz/id_set_fuzz.c \
 	tests/fuzz/job_file_fuzz.c \
 	tests/fuzz/job_option_fuzz.c \
+	tests/fuzz/json_document_fuzz.c \
 	tests/fuzz/model_config_fuzz.c \
 	tests/fuzz/model_file_fuzz.c \
-	tests/fuzz/wire_plan_fuzz.c
+	tests/fuzz/node_list_fuzz.c \
+	tests/fuzz/parse_number_fuzz.c \
+	tests/fuzz/wire_plan_fuzz.c \
+	tests/fuzz/yaml_document_fuzz.c
 
 # One program each: tests/bench/<name>_bench.c
 BENCHES := \
@@ -312,10 +317,11 @@ WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wmissing-prototypes \
 
 # Every object may end in the plugin, so all are position independent.
 # -fno-semantic-interposition: our own calls stay direct (and inlinable) all the same.
+# -ffp-contract=off: the same sums to the last bit on machines with and without FMA.
 OUR_CPPFLAGS := -D_GNU_SOURCE -DPARPLAN_VERSION='"$(VERSION)"' -Icommon -I. \
 	$(call package_cflags,hwloc yaml-0.1 json-c cmocka)
 OUR_CFLAGS := -std=gnu11 -fPIC -fno-semantic-interposition -ffunction-sections \
-	-fdata-sections $(WARNINGS)
+	-fdata-sections -ffp-contract=off $(WARNINGS)
 OUR_LDFLAGS := -Wl,--as-needed -Wl,--gc-sections
 HARDENING := -fstack-protector-strong
 ifneq (,$(filter x86_64%,$(MACHINE)))
@@ -326,6 +332,12 @@ ifeq ($(VARIANT),release)
 OUR_CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 OUR_CFLAGS += -O2 $(HARDENING)
 OUR_LDFLAGS += -Wl,-z,relro,-z,now
+# The plugin is mapped by every srun and slurmstepd: small before fast, no unwind tables
+# (C has nothing to unwind), relative relocations packed, no symbols but the exported ones.
+PLUGIN_FOLDER := plugin
+PLUGIN_CFLAGS := $(shell $(CC) -Oz -E -x c /dev/null > /dev/null 2>&1 && echo -Oz || echo -Os) \
+	-fno-asynchronous-unwind-tables
+PLUGIN_LDFLAGS := -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE
 OUR_CFLAGS += -Og -g
@@ -368,11 +380,13 @@ objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(call present,$(1)))
 programs = $(patsubst %.c,$(BUILD)/%,$(call present,$(1)))
 
 DATA_OBJECT := $(BUILD)/objects/common/data.o
-PLUGIN_COMMON_OBJECTS := $(call objects,$(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
-	$(WORKLOAD_SOURCES) $(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES)) $(DATA_OBJECT)
-CLI_OBJECTS := $(PLUGIN_COMMON_OBJECTS) \
-	$(call objects,$(READER_SOURCES) $(CLI_SOURCES))
+PLUGIN_SOURCES := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
+	$(WORKLOAD_SOURCES) $(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(SPANK_SOURCES)
+CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_SOURCES)) \
+	$(READER_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
+PLUGIN_OBJECTS := $(patsubst $(BUILD)/objects/%,$(BUILD)/$(or $(PLUGIN_FOLDER),objects)/%,\
+	$(call objects,$(PLUGIN_SOURCES))) $(DATA_OBJECT)
 SUPPORT_OBJECTS := $(call objects,$(SUPPORT_SOURCES))
 
 UNIT_PROGRAMS := $(call programs,$(UNIT_TESTS))
@@ -402,13 +416,19 @@ all: $(PRODUCTS)  ## build parplan and spank_parplan.so (the default)
 # Objects are rebuilt when the compiler or a flag changes.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(COMPILE) | $(LINK) $(LDFLAGS))' > $@.new.$$$$ && \
+	@printf '%s\n' '$(subst ','\'',$(COMPILE) | $(PLUGIN_CFLAGS) | $(LINK) $(LDFLAGS) $(PLUGIN_LDFLAGS))' > $@.new.$$$$ && \
 	if cmp -s $@.new.$$$$ $@; then rm -f $@.new.$$$$; else mv $@.new.$$$$ $@; fi
 .PHONY: FORCE
 FORCE:
 
 $(BUILD)/objects/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(BUILD)/plugin/%.o: OUR_CFLAGS += $(PLUGIN_CFLAGS)
+$(BUILD)/plugin/%.o: %.c $(BUILD)/flags
+	$(call say,CC,"$< (plugin)")
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
@@ -430,10 +450,10 @@ $(BUILD)/parplan: $(CLI_OBJECTS) $(BUILD)/flags
 # No -lslurm: Slurm's symbols come from srun, slurmd and slurmstepd. The version script
 # exports the entry points alone, so that --gc-sections drops what they do not reach.
 SPANK_MAP := spank_plugin/spank_parplan.map
-$(BUILD)/spank_parplan.so: $(SPANK_OBJECTS) $(PLUGIN_COMMON_OBJECTS) $(SPANK_MAP) $(BUILD)/flags
+$(BUILD)/spank_parplan.so: $(PLUGIN_OBJECTS) $(SPANK_MAP) $(BUILD)/flags
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -shared -Wl,--version-script=$(SPANK_MAP) -Wl,-z,relro,-z,now -o $@ \
-		$(SPANK_OBJECTS) $(PLUGIN_COMMON_OBJECTS) $(LDFLAGS) $(YAML_LIBS) $(JSON_LIBS) -lm
+	$(Q)$(LINK) -shared -Wl,--version-script=$(SPANK_MAP) -Wl,-z,relro,-z,now \
+		$(PLUGIN_LDFLAGS) -o $@ $(PLUGIN_OBJECTS) $(LDFLAGS) $(YAML_LIBS) $(JSON_LIBS) -lm
 
 # --- test programs: all of ours as one archive, so that each takes what it uses ------
 
@@ -602,4 +622,4 @@ clean:  ## remove everything that was built
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "  %-16s %s\n", $$1, $$2}'
 
--include $(shell find $(BUILD)/objects -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

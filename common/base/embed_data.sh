@@ -4,11 +4,14 @@
 #     extern const struct data_file data_file_table[];
 #     extern const size_t data_file_table_count;
 # (common/base/data_file.h). Names are last path components; each text ends in a NUL that
-# its size does not count.
+# its size does not count. Comment lines of YAML stay behind, empty, so that line numbers
+# hold: they are for the files' readers, and the plugin counts its bytes.
 set -euo pipefail
 
 out=$1
 shift
+texts=$out.texts
+mkdir -p "$texts"
 
 declare -A seen=()
 {
@@ -30,8 +33,9 @@ declare -A seen=()
             exit 1
         fi
         seen[$name]=$file
+        sed 's/^ *#.*//' "$file" > "$texts/$name"
         printf '.Lname%d: .asciz "%s"\n' "$i" "$name"
-        printf '.Ltext%d: .incbin "%s"\n.Lend%d: .byte 0\n' "$i" "$file" "$i"
+        printf '.Ltext%d: .incbin "%s"\n.Lend%d: .byte 0\n' "$i" "$texts/$name" "$i"
         i=$((i + 1))
     done
     echo '.section .rodata.data_file_table_count,"a"'
