@@ -39,18 +39,18 @@ TOPOLOGY_SOURCES := \
 	common/topology/fabric_readers/slurm_fabric.c \
 	common/topology/fabric_select.c \
 	common/topology/gpu_catalogue.c \
-	common/topology/gpu_partition.c \
-	common/topology/gpu_ring.c \
+	common/topology/groups/gpu_partition.c \
+	common/topology/groups/gpu_ring.c \
 	common/topology/link.c \
 	common/topology/merge/nic_merge.c \
 	common/topology/merge/nic_roles.c \
 	common/topology/merge/node_merge.c \
 	common/topology/merge/nvlink_merge.c \
-	common/topology/node_description.c \
+	common/topology/node_readers/node_description.c \
+	common/topology/node_readers/preset_node.c \
 	common/topology/node_topology.c \
 	common/topology/nvlink_domain.c \
 	common/topology/preset_catalogue.c \
-	common/topology/preset_node.c \
 	common/topology/text_list.c
 
 WORKLOAD_SOURCES := \
@@ -212,6 +212,20 @@ UNIT_TESTS := \
 	tests/unit/spank_plugin/gres_text_test.c \
 	tests/unit/spank_plugin/step_plan_test.c \
 	tests/unit/spank_plugin/task_context_test.c \
+	tests/unit/topology/cluster_file_test.c \
+	tests/unit/topology/cluster_topology_test.c \
+	tests/unit/topology/evidence_text_test.c \
+	tests/unit/topology/fabric_test.c \
+	tests/unit/topology/gpu_catalogue_test.c \
+	tests/unit/topology/hwloc_reader_test.c \
+	tests/unit/topology/nic_roles_test.c \
+	tests/unit/topology/node_merge_test.c \
+	tests/unit/topology/nvlink_closure_test.c \
+	tests/unit/topology/nvlink_domain_test.c \
+	tests/unit/topology/pci_device_test.c \
+	tests/unit/topology/preset_catalogue_test.c \
+	tests/unit/topology/rate_test.c \
+	tests/unit/topology/slurm_fabric_test.c \
 	tests/unit/workload/launch_flags_test.c \
 	tests/unit/workload/admin_config_test.c \
 	tests/unit/workload/framework_profile_test.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/nvlink_domain.h"
 #include "base/parse_number.h"
-#include "topology/gpu_ring.h"
+#include "topology/groups/gpu_ring.h"
 
 #define COMPARED_DIGITS 6u
 

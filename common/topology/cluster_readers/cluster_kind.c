@@ -3,7 +3,7 @@
 #include "base/parse_number.h"
 #include "base/yaml_fields.h"
 #include "topology/cluster_readers/rate.h"
-#include "topology/node_description.h"
+#include "topology/node_readers/node_description.h"
 #include <string.h>
 
 #define MAXIMUM_DOMAIN_NODES 4096u

@@ -39,28 +39,33 @@ static void free_switches(struct reader *reader)
     arena_free(reader->arena);
 }
 
+/* Length of a backslash at the end of a line, with that end; 0: none here. */
+static size_t continuation(const char *text)
+{
+    if (text[0] != '\\')
+        return 0;
+    return text[1] == '\n' ? 2 : text[1] == '\r' && text[2] == '\n' ? 3 : 0;
+}
+
 /* Cuts the next logical line out of the text, in place: a backslash at the end of a line joins
- * the next one, a '#' starts a comment. NULL at the end. */
+ * the next one to it, with nothing between, as Slurm does. NULL at the end. */
 static char *next_line(char **text, unsigned *line, unsigned *next)
 {
-    char *start = *text;
+    char *start = *text, *read = start, *write = start;
     if (!*start)
         return NULL;
     *line = *next;
-    char *read = start;
     while (*read && *read != '\n') {
-        if (read[0] == '\\' && (read[1] == '\n' || (read[1] == '\r' && read[2] == '\n'))) {
-            size_t joined = read[1] == '\n' ? 2 : 3;
-            memset(read, ' ', joined);
+        size_t joined = continuation(read);
+        *next += joined > 0;
+        if (joined > 0)
             read += joined;
-            (*next)++;
-            continue;
-        }
-        read++;
+        else
+            *write++ = *read++;
     }
     (*next)++;
     *text = *read ? read + 1 : read;
-    *read = '\0';
+    *write = '\0';
     return start;
 }
 

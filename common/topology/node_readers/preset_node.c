@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A preset as a node: its wiring as a matrix of bandwidths, then the merge. */
-#include "topology/node_description.h"
+#include "topology/node_readers/node_description.h"
 #include "topology/preset_catalogue.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "topology/gpu_ring.h"
+#include "topology/groups/gpu_ring.h"
 #include <string.h>
 
 #define SUBSETS (1u << (GPU_RING_MAXIMUM - 1))

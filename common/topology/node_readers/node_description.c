@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "topology/node_description.h"
+#include "topology/node_readers/node_description.h"
 #include "topology/text_list.h"
 #include <string.h>
 

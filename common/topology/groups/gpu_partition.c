@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu_groups_partition: exact by dynamic programming over sets of GPUs up to EXACT_MAXIMUM,
  * greedy above. */
-#include "topology/gpu_ring.h"
+#include "topology/groups/gpu_ring.h"
 #include "topology/nvlink_domain.h"
 #include <stdlib.h>
 #include <string.h>
