@@ -202,9 +202,13 @@ UNIT_TESTS := \
 	tests/unit/mapping/traffic_test.c \
 	tests/unit/mapping/wire_plan_test.c \
 	tests/unit/planner/communication_model_test.c \
+	tests/unit/planner/efficiency_catalogue_test.c \
 	tests/unit/planner/group_span_test.c \
 	tests/unit/planner/memory_model_test.c \
 	tests/unit/planner/pipeline_schedule_test.c \
+	tests/unit/planner/plan_degrees_test.c \
+	tests/unit/planner/plan_search_test.c \
+	tests/unit/planner/step_time_test.c \
 	tests/unit/report/environment_report_test.c \
 	tests/unit/report/number_text_test.c \
 	tests/unit/report/text_style_test.c \
@@ -240,6 +244,7 @@ UNIT_TESTS := \
 
 # One test program each: tests/property/<name>_test.c
 PROPERTY_TESTS := \
+	tests/property/plan_search_test.c \
 	tests/property/rank_map_test.c \
 	tests/property/rank_order_test.c
 
@@ -263,6 +268,7 @@ FUZZ_TESTS := \
 
 # One program each: tests/bench/<name>_bench.c
 BENCHES := \
+	tests/bench/plan_search_bench.c \
 	tests/bench/rank_map_bench.c
 
 # Linked into every test, property, fuzz and bench program as needed.

@@ -91,7 +91,7 @@ static struct attention_seconds attention_of(const struct plan_context *context,
     double flops_per_score = FLOPS_PER_MULTIPLY_ADD * (key + value);
     if (framework->fused_attention) {
         double flops = flops_per_score * context->attention_scores * share;
-        double peak = context->attention_flops_per_second;
+        double peak = context->attention_flops_per_second * framework->attention_scale;
         return (struct attention_seconds){flops / (peak * rates->attention_forward_share),
                                           FUSED_BACKWARD_FLOPS * flops /
                                               (peak * rates->attention_backward_share)};

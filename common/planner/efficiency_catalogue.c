@@ -46,6 +46,7 @@ static const struct yaml_field framework_fields[] = {
      .type = YAML_BOOLEAN,
      .offset = offsetof(struct efficiency_framework, fused_attention),
      .required = true},
+    SHARE_FIELD(efficiency_framework, attention_scale),
     REAL_FIELD(efficiency_framework, extra_gradient_bytes),
     REAL_FIELD(efficiency_framework, extra_hidden_copies),
     REAL_FIELD(efficiency_framework, elementwise_passes),

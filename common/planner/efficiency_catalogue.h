@@ -37,6 +37,7 @@ struct efficiency_framework {
     const char *name;
     bool interleaves;             /* it has an interleaved pipeline schedule */
     bool fused_attention;         /* flash attention: no s*s tensors */
+    double attention_scale;       /* its fused kernels against the architecture's best */
     double extra_gradient_bytes;  /* 16 bit gradients kept beside the profile's, BF16 only */
     double extra_hidden_copies;   /* activations of hidden width kept beyond the paper's
                                    * count where RMS norms are composed of small kernels */

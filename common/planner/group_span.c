@@ -11,22 +11,18 @@ static unsigned greatest_common_divisor(unsigned left, unsigned right)
     return left;
 }
 
-/* Nodes per switch of one tier: sizes of runs of equal switches, wherever the nodes stand. */
-static unsigned tier_run(const struct cluster_topology *cluster, unsigned tier)
+/* Nodes per switch of one tier: sizes of runs of equal switches, wherever the nodes stand.
+ * counts: zeroed, one for each switch. */
+static unsigned tier_run(const struct cluster_topology *cluster, unsigned tier, unsigned *counts)
 {
     const struct fabric *fabric = cluster->fabric;
-    unsigned common = 0, switches = 0, loose = 0;
-    CLEANUP_MEMORY unsigned *counts =
-        memory_allocate_array(fabric->switch_count + 1, sizeof(*counts));
-    if (!counts)
-        return 1; /* the careful answer: every pair of nodes may be far apart */
+    unsigned common = 0, switches = 0;
     for (size_t i = 0; i < cluster->node_count; i++) {
         unsigned node = cluster->nodes[i].fabric_node;
         unsigned found = node == FABRIC_NONE ? FABRIC_NONE : fabric_switch_at(fabric, node, tier);
         if (found == FABRIC_NONE)
-            loose++;
-        else
-            counts[found]++;
+            return 1; /* the careful answer: every pair of nodes may be far apart */
+        counts[found]++;
     }
     for (size_t i = 0; i < fabric->switch_count; i++) {
         if (counts[i] == 0)
@@ -34,13 +30,27 @@ static unsigned tier_run(const struct cluster_topology *cluster, unsigned tier)
         common = greatest_common_divisor(common, counts[i]);
         switches++;
     }
-    if (loose > 0)
-        return 1;
     return switches == 1 ? 0 : common;
 }
 
-void cluster_shape_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
-                      struct cluster_shape *ret)
+static int find_tiers(const struct cluster_topology *cluster, struct cluster_shape *shape,
+                      struct error_info *err)
+{
+    if (!cluster->fabric)
+        return 0;
+    size_t switches = cluster->fabric->switch_count;
+    shape->tier_count = cluster->fabric->tier_count;
+    CLEANUP_MEMORY unsigned *counts =
+        memory_allocate_array(shape->tier_count * (switches + 1), sizeof(*counts));
+    if (!counts)
+        return error_set_memory(err);
+    for (unsigned tier = 0; tier < shape->tier_count; tier++)
+        shape->tier_nodes[tier] = tier_run(cluster, tier, counts + tier * switches);
+    return 0;
+}
+
+int cluster_shape_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+                     struct cluster_shape *ret, struct error_info *err)
 {
     unsigned whole = cluster_gpus_per_node(cluster);
     struct cluster_shape shape = {.gpus_per_node = whole};
@@ -54,12 +64,10 @@ void cluster_shape_of(const struct cluster_topology *cluster, unsigned gpus_per_
     else if (domain > shape.gpus_per_node)
         domain = shape.gpus_per_node;
     shape.domain_gpus = domain > 0 ? domain : 1;
-    if (cluster->fabric) {
-        shape.tier_count = cluster->fabric->tier_count;
-        for (unsigned tier = 0; tier < shape.tier_count; tier++)
-            shape.tier_nodes[tier] = tier_run(cluster, tier);
-    }
+    if (find_tiers(cluster, &shape, err) < 0)
+        return -1;
     *ret = shape;
+    return 0;
 }
 
 /* Members of a group with that stride and size in one block of consecutive ranks; the
@@ -186,11 +194,13 @@ void group_span_in(const struct cluster_shape *shape, const struct degrees *degr
     *ret = span;
 }
 
-void group_span_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
-                   const struct degrees *degrees, enum rank_order order,
-                   enum group_dimension dimension, struct group_span *ret)
+int group_span_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+                  const struct degrees *degrees, enum rank_order order,
+                  enum group_dimension dimension, struct group_span *ret, struct error_info *err)
 {
     struct cluster_shape shape;
-    cluster_shape_of(cluster, gpus_per_node, &shape);
+    if (cluster_shape_of(cluster, gpus_per_node, &shape, err) < 0)
+        return -1;
     group_span_in(&shape, degrees, order, dimension, ret);
+    return 0;
 }

@@ -6,7 +6,7 @@
  * The model behind it: RANK blocks whole on a node, TP (then CP, EP) inside, PP over near
  * nodes, DP outermost (node permutation), leaves filled in order. A shard group narrower
  * than DP (HSDP) stays nearer than PP.
- * Strides come from rank_order.h. Pure, no allocation, thread safe.
+ * Strides come from rank_order.h. Pure; group_span_in allocates nothing.
  */
 #ifndef PLANNER_GROUP_SPAN_H
 #define PLANNER_GROUP_SPAN_H
@@ -46,16 +46,16 @@ struct cluster_shape {
     unsigned tier_nodes[FABRIC_MAXIMUM_TIERS];
 };
 
-/* gpus_per_node 0: all of the smallest node. */
-void cluster_shape_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
-                      struct cluster_shape *ret);
+/* gpus_per_node 0: all of the smallest node. Fails without memory only. */
+int cluster_shape_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+                     struct cluster_shape *ret, struct error_info *err);
 /* degrees: complete. A group that a node's GPUs cannot hold whole counts with the largest
  * equal parts. */
 void group_span_in(const struct cluster_shape *shape, const struct degrees *degrees,
                    enum rank_order order, enum group_dimension dimension, struct group_span *ret);
 /* The same in one call. */
-void group_span_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
-                   const struct degrees *degrees, enum rank_order order,
-                   enum group_dimension dimension, struct group_span *ret);
+int group_span_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+                  const struct degrees *degrees, enum rank_order order,
+                  enum group_dimension dimension, struct group_span *ret, struct error_info *err);
 
 #endif

@@ -30,6 +30,7 @@ static const struct shards shards_of[SHARDING_COUNT] = {
 };
 
 static double larger(double left, double right) { return left > right ? left : right; }
+static double smaller(double left, double right) { return left < right ? left : right; }
 
 static struct state_bytes state_bytes_of(const struct plan_context *context,
                                          const struct plan *plan)
@@ -237,7 +238,9 @@ static void layer_bytes_of(const struct plan_context *context, const struct plan
     if (divisor > 1)
         ret->buffers += hidden;
     if (plan->sharding == SHARDING_ZERO2)
-        ret->buffers += context->framework->bucket_bytes;
+        ret->buffers +=
+            smaller(context->framework->bucket_bytes,
+                    (double)context->parameters.total * state_bytes_of(context, plan).gradient);
     memory_shard_widths(plan, &ret->widths);
     memory_layer_parameters(context, plan, has_moe, &ret->largest);
 }

@@ -50,7 +50,7 @@ static void find_node(struct plan_context *context)
     }
 }
 
-static void choose_precision(struct plan_context *context)
+static int choose_precision(struct plan_context *context, struct error_info *err)
 {
     const struct gpu_model *gpu = context->gpu;
     if (context->training.precision_given)
@@ -59,6 +59,12 @@ static void choose_precision(struct plan_context *context)
         context->precision = PRECISION_BF16;
     else
         context->precision = gpu->flops_per_second[GPU_FP16] > 0 ? PRECISION_FP16 : PRECISION_FP32;
+    if (gpu && context->precision != PRECISION_FP32 &&
+        gpu->flops_per_second[gpu_precisions[context->precision]] <= 0)
+        return error_set(err, "precision=%s: %s does not have it; use %s",
+                         precision_name(context->precision), gpu->title,
+                         gpu->flops_per_second[GPU_BF16] > 0 ? "bf16" : "fp16");
+    return 0;
 }
 
 static void find_compute_rates(struct plan_context *context)
@@ -168,7 +174,8 @@ static int find_efficiencies(struct plan_context *context, struct error_info *er
 static int find_world(struct plan_context *context, struct error_info *err)
 {
     const struct plan_request *request = context->request;
-    cluster_shape_of(request->cluster, request->gpus_per_node, &context->shape);
+    if (cluster_shape_of(request->cluster, request->gpus_per_node, &context->shape, err) < 0)
+        return -1;
     uint64_t all = (uint64_t)request->cluster->node_count * context->shape.gpus_per_node;
     context->world = request->world > 0 ? request->world : all;
     if (context->world == 0 || context->world > WORLD_MAXIMUM || !context->node)
@@ -197,7 +204,8 @@ int plan_context_init(struct plan_context *ret, const struct plan_request *reque
         return -1;
     ret->order = (enum rank_order)job_spec_number(request->job, JOB_ORDER, ORDER_TP_CP_EP_DP_PP);
     policy_place_of(request->cluster, ret->shape.gpus_per_node, request->policy_where, &ret->place);
-    choose_precision(ret);
+    if (choose_precision(ret, err) < 0)
+        return -1;
     find_compute_rates(ret);
     find_node_rates(ret);
     find_network_rates(ret);

@@ -172,53 +172,72 @@ static double pipeline_seconds(const struct step *step, struct stage_seconds *re
     return sum;
 }
 
-/* Gradients and parameters of one stage per step, before any of it is hidden. */
-static double dp_total(const struct step *step, const struct rank_parameters *stage)
+static bool gathers_parameters(const struct plan *plan)
+{
+    return plan->sharding == SHARDING_ZERO3 || plan->sharding == SHARDING_HSDP;
+}
+
+/* Reduces once per step, or for every micro batch when gradients are sharded; parameters that
+ * are sharded are gathered twice for every micro batch, but once where a pipeline keeps them
+ * (memory_model.h). */
+struct dp_rounds {
+    double reduces, gathers;
+};
+
+static struct dp_rounds dp_rounds_of(const struct plan *plan)
+{
+    double batches = plan->micro_batches;
+    if (gathers_parameters(plan))
+        return (struct dp_rounds){batches, plan->degrees.pp > 1 ? 1 : 2 * batches};
+    return (struct dp_rounds){plan->sharding == SHARDING_ZERO2 ? batches : 1,
+                              plan->sharding == SHARDING_NONE ? 0 : 1};
+}
+
+struct dp_group {
+    double parameters;              /* of the rank */
+    const struct group_span *all;   /* ranks that hold the same ones */
+    const struct group_span *inner; /* of them those that share the states */
+};
+
+static double dp_group_seconds(const struct step *step, const struct dp_group *group)
 {
     const struct plan_context *context = step->context;
     const struct plan *plan = step->plan;
-    const struct plan_spans *spans = &step->spans;
+    struct dp_rounds rounds = dp_rounds_of(plan);
     double gradient = context->profile->gradient_bytes * context->training.trainable;
-    bool gathers = plan->sharding == SHARDING_ZERO3 || plan->sharding == SHARDING_HSDP;
-    double rounds = 1, total = 0;
-    double bytes[] = {stage->dense, stage->expert};
-    const struct group_span *all[] = {&spans->states, &spans->of[GROUP_EDP]};
-    const struct group_span *inner[] = {&spans->shard, &spans->of[GROUP_EDP]};
-
-    if (gathers || plan->sharding == SHARDING_ZERO2)
-        rounds = plan->micro_batches;
-    for (unsigned i = 0; i < COUNT_OF(bytes); i++) {
-        double count = bytes[i], messages = step->layout.chunk_layers * step->layout.vpp;
-        if (count <= 0)
-            continue;
-        if (!gathers)
-            messages = larger(1, count * gradient / context->framework->bucket_bytes);
-        const struct group_span *span = gathers ? inner[i] : all[i];
-        double share = count / messages;
-        double reduce =
-            messages * collective_seconds(context, span, COLLECTIVE_ALL_GATHER, share * gradient);
-        double gather = messages * collective_seconds(context, span, COLLECTIVE_ALL_GATHER,
+    double messages = step->layout.chunk_layers * step->layout.vpp;
+    if (!gathers_parameters(plan))
+        messages = larger(1, group->parameters * gradient / context->framework->bucket_bytes);
+    double share = group->parameters / messages;
+    if (plan->sharding == SHARDING_NONE)
+        return messages *
+               collective_seconds(context, group->all, COLLECTIVE_ALL_REDUCE, share * gradient);
+    const struct group_span *span = gathers_parameters(plan) ? group->inner : group->all;
+    double once = rounds.reduces *
+                      collective_seconds(context, span, COLLECTIVE_ALL_GATHER, share * gradient) +
+                  rounds.gathers * collective_seconds(context, span, COLLECTIVE_ALL_GATHER,
                                                       share * PARAMETER_GATHER_BYTES);
-        if (plan->sharding == SHARDING_NONE)
-            total += messages *
-                     collective_seconds(context, span, COLLECTIVE_ALL_REDUCE, share * gradient);
-        else
-            total += rounds * reduce + (gathers ? 2 * rounds : 1) * gather;
-        if (gathers && plan->degrees.replicate > 1)
-            total += messages * collective_seconds(context, all[i], COLLECTIVE_ALL_REDUCE,
-                                                   share * gradient / inner[i]->size);
-    }
-    return total;
+    if (group->inner->size < group->all->size && gathers_parameters(plan))
+        once += collective_seconds(context, group->all, COLLECTIVE_ALL_REDUCE,
+                                   share * gradient / group->inner->size);
+    return messages * once;
 }
 
-/* Under a pipeline the parameters stay gathered, so gathers happen once (memory_model.h). */
 static double dp_seconds(const struct step *step, const struct rank_parameters *stage,
                          double micro_batch_seconds)
 {
-    const struct plan *plan = step->plan;
-    double total = dp_total(step, stage);
-    bool spread = plan->sharding == SHARDING_ZERO3 || plan->sharding == SHARDING_HSDP;
-    double window = micro_batch_seconds * (spread ? plan->micro_batches : 1);
+    const struct plan_spans *spans = &step->spans;
+    const struct group_span *copies = &spans->of[GROUP_EDP];
+    const struct dp_group groups[] = {
+        {stage->dense, &spans->states, &spans->shard},
+        {stage->expert, copies, copies},
+    };
+    double total = 0;
+    for (unsigned i = 0; i < COUNT_OF(groups); i++)
+        if (groups[i].parameters > 0)
+            total += dp_group_seconds(step, &groups[i]);
+    bool spread = dp_rounds_of(step->plan).reduces > 1 || gathers_parameters(step->plan);
+    double window = micro_batch_seconds * (spread ? step->plan->micro_batches : 1);
     return total - smaller(total * step->context->profile->overlap_dp, window);
 }
 

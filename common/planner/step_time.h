@@ -10,7 +10,7 @@
  *            2021; all of GPipe's and 1F1B's, interleaving divides it)
  *
  * Exposed = (1 - the profile's overlap) of a part; DP hides no more than the compute it can
- * hide under (ZeRO-1/2 and DDP: one micro batch; ZeRO-3 and HSDP: the whole step).
+ * hide under (DDP and ZeRO-1: one micro batch; what repeats for each: the whole step).
  * Volumes (facts of the field, section "communication per rank"): TP 2 all-reduces forward,
  * 2 backward per layer (all-gather + reduce-scatter with sequence parallelism), 2 more with
  * full recompute (Shoeybi 2019; Korthikanti 2022); CP ring: K and V of c-1 ranks forward,

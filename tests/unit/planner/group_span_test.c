@@ -54,7 +54,8 @@ static void spans_are_where_the_model_says(void **state)
         struct group_span span;
         if (planner_fixture_init(&fixture, "llama3-8b", test->cluster, NULL, &err) < 0)
             fail_msg("%s", err.text);
-        group_span_of(fixture.cluster, 0, &test->degrees, test->order, test->dimension, &span);
+        group_span_of(fixture.cluster, 0, &test->degrees, test->order, test->dimension, &span,
+                      &err);
         planner_fixture_done(&fixture);
         if (memcmp(&span, &test->span, sizeof(span)) != 0)
             fail_msg("case %zu (%s): size %u per_node %u per_domain %u nodes %u tier %d groups %u",
@@ -74,8 +75,8 @@ static void narrow_shards_stay_near(void **state)
     degrees.replicate = 8;
     if (planner_fixture_init(&fixture, "llama3-8b", "dgx-h100:64", NULL, &err) < 0)
         fail_msg("%s", err.text);
-    group_span_of(fixture.cluster, 0, &degrees, ORDER_TP_CP_EP_DP_PP, GROUP_SHARD, &shard);
-    group_span_of(fixture.cluster, 0, &degrees, ORDER_TP_CP_EP_DP_PP, GROUP_DP, &replicas);
+    group_span_of(fixture.cluster, 0, &degrees, ORDER_TP_CP_EP_DP_PP, GROUP_SHARD, &shard, &err);
+    group_span_of(fixture.cluster, 0, &degrees, ORDER_TP_CP_EP_DP_PP, GROUP_DP, &replicas, &err);
     assert_int_equal(shard.nodes, 8);
     assert_int_equal(shard.tier, 0);
     assert_int_equal(replicas.nodes, 64);
@@ -94,8 +95,8 @@ static void experts_regrid_a_stage(void **state)
     degrees.etp = 1;
     if (planner_fixture_init(&fixture, "mixtral-8x7b", "dgx-h100:8", NULL, &err) < 0)
         fail_msg("%s", err.text);
-    group_span_of(fixture.cluster, 0, &degrees, ORDER_TP_CP_EP_DP_PP, GROUP_EP, &experts);
-    group_span_of(fixture.cluster, 0, &degrees, ORDER_TP_CP_EP_DP_PP, GROUP_EDP, &copies);
+    group_span_of(fixture.cluster, 0, &degrees, ORDER_TP_CP_EP_DP_PP, GROUP_EP, &experts, &err);
+    group_span_of(fixture.cluster, 0, &degrees, ORDER_TP_CP_EP_DP_PP, GROUP_EDP, &copies, &err);
     assert_int_equal(experts.per_node, 8);
     assert_int_equal(experts.tier, DISTANCE_SAME_NODE);
     assert_int_equal(copies.size, 4);
@@ -111,7 +112,7 @@ static void fewer_gpus_per_node_shrink_the_shape(void **state)
     struct cluster_shape shape;
     if (planner_fixture_init(&fixture, "llama3-8b", "gb200-nvl72:18", NULL, &err) < 0)
         fail_msg("%s", err.text);
-    cluster_shape_of(fixture.cluster, 2, &shape);
+    assert_int_equal(cluster_shape_of(fixture.cluster, 2, &shape, &err), 0);
     assert_int_equal(shape.gpus_per_node, 2);
     assert_int_equal(shape.domain_gpus, 36);
     assert_true(shape.domain_known);

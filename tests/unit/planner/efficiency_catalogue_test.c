@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/unit_test.h"
+
+#include "base/data_file.h"
+#include "base/text_buffer.h"
+#include "planner/efficiency_catalogue.h"
+#include <string.h>
+
+static void builtin_has_every_default(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(efficiency_catalogue)
+    struct efficiency_catalogue *catalogue = efficiency_catalogue_builtin(&err);
+    if (!catalogue)
+        fail_msg("%s", err.text);
+    const struct efficiency_architecture *unknown =
+        efficiency_of_architecture(catalogue, "no such thing");
+    assert_string_equal(unknown->name, EFFICIENCY_DEFAULT_ROW);
+    assert_ptr_equal(efficiency_of_architecture(catalogue, NULL), unknown);
+    assert_string_equal(efficiency_of_architecture(catalogue, "hopper")->name, "hopper");
+    assert_false(efficiency_of_framework(catalogue, "megatron-deepspeed")->fused_attention);
+    assert_false(efficiency_of_framework(catalogue, "deepspeed")->interleaves);
+    assert_true(efficiency_of_framework(catalogue, "megatron-core")->fused_attention);
+    assert_string_equal(catalogue->protocols[0].name, "ll");
+    for (size_t i = 0; i < catalogue->architecture_count; i++)
+        assert_true(strlen(catalogue->architectures[i].source) > 0);
+    efficiency_catalogue_free(NULL);
+}
+
+struct change {
+    const char *from, *to; /* first occurrence of the compiled-in text */
+    const char *message;   /* part of the error */
+};
+
+static const struct change broken[] = {
+    {"parplan.efficiencies/1", "parplan.efficiencies/9", "schema"},
+    {"nvlink_share: 0.80", "nvlink_share: 1.80", "nvlink_share"},
+    {"pcie_share: 0.76", "pcie_shares: 0.76", "pcie_shares"},
+    {"  - name: default", "  - name: other", "default"},
+    {"name: ll,", "name: ll, more: 1,", "more"},
+    {"tight_share: 0.08", "", "tight_share"},
+};
+
+static void broken_files_are_refused(void **state)
+{
+    (void)state;
+    const struct data_file *file = data_file_find("efficiencies.yaml");
+    assert_non_null(file);
+    for (size_t i = 0; i < COUNT_OF(broken); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        CLEANUP_DONE(text_buffer) struct text_buffer text;
+        const char *at = strstr(file->text, broken[i].from);
+        assert_non_null(at);
+        text_buffer_init(&text, (size_t)1 << 20);
+        text_buffer_add_bytes(&text, file->text, (size_t)(at - file->text));
+        text_buffer_add_text(&text, broken[i].to);
+        text_buffer_add_text(&text, at + strlen(broken[i].from));
+        assert_false(text_buffer_failed(&text));
+        assert_null(
+            efficiency_catalogue_parse(text_buffer_text(&text), text.length, "e.yaml", &err));
+        if (!strstr(err.text, broken[i].message))
+            fail_msg("%s: \"%s\" does not name it", broken[i].message, err.text);
+    }
+}
+
+static void short_lists_are_refused(void **state)
+{
+    (void)state;
+    static const char text[] = "schema: parplan.efficiencies/1\nsource: x\nnvlink_share: 0.8\n"
+                               "pcie_share: 0.8\nnetwork_share: 0.8\n"
+                               "assumed_nic_bytes_per_second: 1e9\ntight_share: 0.1\n"
+                               "host_memory_bytes_per_second: 1e9\nnvme_bytes_per_second: 1e9\n"
+                               "architectures: []\nframeworks: []\nprotocols: []\n";
+    struct error_info err = {.kind = ERROR_NONE};
+    assert_null(efficiency_catalogue_parse(text, sizeof(text) - 1, "e.yaml", &err));
+    assert_non_null(strstr(err.text, "architectures"));
+}
+
+static int scenario(void *context, struct error_info *err)
+{
+    (void)context;
+    CLEANUP(efficiency_catalogue)
+    struct efficiency_catalogue *catalogue = efficiency_catalogue_builtin(err);
+    return catalogue ? 0 : -1;
+}
+
+static void failing_memory_is_clean(void **state)
+{
+    (void)state;
+    unit_test_expect_clean_failures(scenario, NULL);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(builtin_has_every_default),
+        cmocka_unit_test(broken_files_are_refused),
+        cmocka_unit_test(short_lists_are_refused),
+        cmocka_unit_test(failing_memory_is_clean),
+    };
+    return unit_test_main("planner/efficiency_catalogue", tests, COUNT_OF(tests));
+}
