@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name_order: nodes of a cluster sorted by node_name_compare, fast for the names clusters
- * have: one common beginning and a number ("gpu-r[01-64]n[1-8]"), usually sorted already.
+ * name_order: nodes of a cluster sorted by node_name_compare; O(nodes) for the names that
+ * clusters have, all alike but for up to four numbers ("gpu-r[01-64]n[1-8]").
  */
 #ifndef MAPPING_NAME_ORDER_H
 #define MAPPING_NAME_ORDER_H

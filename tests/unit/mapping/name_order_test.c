@@ -23,6 +23,11 @@ static void sorts_as_names_compare(void **state)
         "1,10,9,2",
         "n1x2,n1x10,n01x1",
         "abc1,ab1,abcd1",
+        "r2n1,r10n1,r2n10,r2n02,r2n2,r02n2,r1n999999999",
+        "r1n9999999999,r1n1",
+        "r999999999n999999999m999999999,r1n1m1",
+        "a1b1c1d1e2,a1b1c1d1e1",
+        "1a,01a,001a,2a",
     };
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         struct error_info err = {.kind = ERROR_NONE};
