@@ -83,8 +83,10 @@ static const struct degree_field fields[] = {
     [FIELD_SHARD] = {"shard", offsetof(struct degrees, shard), false},
 };
 
-/* Which omitted degree takes what is left of N, and which given one a remedy changes. */
-static const unsigned fill_order[] = {FIELD_DP, FIELD_TP, FIELD_PP, FIELD_CP};
+/* Which omitted degree takes what is left of N, and which given one a remedy changes. An
+ * omitted cp is 1: whoever gives tp, pp and dp thinks of the whole. */
+static const unsigned fill_order[] = {FIELD_DP, FIELD_TP, FIELD_PP};
+static const unsigned remedy_order[] = {FIELD_DP, FIELD_TP, FIELD_PP, FIELD_CP};
 
 static unsigned degree_of(const struct degrees *degrees, unsigned field)
 {
@@ -175,8 +177,8 @@ static void remedy_text(const struct degrees *degrees, uint64_t world, bool exac
                         char ret[static DEGREES_TEXT_BYTES])
 {
     snprintf(ret, DEGREES_TEXT_BYTES, "use degrees whose product divides it");
-    for (unsigned i = 0; i < COUNT_OF(fill_order); i++) {
-        unsigned field = fill_order[i], degree = degree_of(degrees, field);
+    for (unsigned i = 0; i < COUNT_OF(remedy_order); i++) {
+        unsigned field = remedy_order[i], degree = degree_of(degrees, field);
         unsigned value =
             largest_that_divides(dense_product(degrees, field), world, exact ? UINT_MAX : degree);
         if (degree == 0 || value == 0 || value > DEGREE_MAXIMUM)
@@ -190,7 +192,6 @@ static int mismatch(const struct degrees *degrees, uint64_t world, struct error_
 {
     char given[DEGREES_TEXT_BYTES], remedy[DEGREES_TEXT_BYTES];
     uint64_t product = dense_product(degrees, COUNT_OF(fields));
-    /* People who give these three think of the whole, and do not mean cp to take the rest. */
     bool exact = degrees->tp > 0 && degrees->pp > 0 && degrees->dp > 0;
     given_text(degrees, given);
     remedy_text(degrees, world, exact, remedy);

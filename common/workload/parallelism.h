@@ -65,7 +65,7 @@ uint64_t degrees_world(const struct degrees *degrees);
 unsigned degrees_edp(const struct degrees *degrees);
 
 /* Complete degrees of which some are 0 (= omitted) for N ranks: dp follows from N if it is
- * omitted, otherwise the first omitted one of tp, pp, cp; the others become 1; etp defaults
+ * omitted, otherwise the first omitted one of tp, pp; the others and cp become 1; etp defaults
  * to tp when ep is 1 and to 1 otherwise; vpp and shard to 1 (degrees_set_shard comes after,
  * when the sharding is known). When all are given their product must be N. Refused with
  * have/need and a value that would do: a product that is not N, ep * etp not dividing

@@ -18,7 +18,6 @@ static const struct completion completions[] = {
     {"all given", {.tp = 8, .cp = 1, .pp = 4, .dp = 2}, 64, {8, 1, 1, 8, 4, 1, 2, 1, 2}},
     {"tp follows", {.pp = 4, .dp = 2}, 64, {8, 1, 1, 8, 4, 1, 2, 1, 2}},
     {"pp follows", {.tp = 8, .dp = 2}, 64, {8, 1, 1, 8, 4, 1, 2, 1, 2}},
-    {"cp follows", {.tp = 8, .pp = 2, .dp = 2}, 64, {8, 2, 1, 8, 2, 1, 2, 1, 2}},
     {"etp is 1 with experts", {.tp = 2, .ep = 8}, 64, {2, 1, 8, 1, 1, 1, 32, 1, 32}},
     {"etp without ep", {.tp = 4, .etp = 2}, 8, {4, 1, 1, 2, 1, 1, 2, 1, 2}},
     {"shard", {.tp = 1, .shard = 8}, 64, {1, 1, 1, 1, 1, 1, 64, 8, 8}},
@@ -52,6 +51,9 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
+    {{.tp = 8, .pp = 2, .dp = 2},
+     64,
+     "tp=8,pp=2,dp=2 make 32 ranks, but there are 64; use dp=4, or 32 GPUs"},
     {{.tp = 8, .cp = 1, .pp = 4, .dp = 4},
      64,
      "tp=8,cp=1,pp=4,dp=4 make 128 ranks, but there are 64; use dp=2, or 128 GPUs"},
