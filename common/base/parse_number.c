@@ -265,19 +265,18 @@ static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  
 #define EXACT_DIGITS_MAXIMUM 15u
 #define DIGITS_MAXIMUM 17u /* what tells any two doubles apart */
 
-/* 10^-21 <= magnitude < 10^21: the decimal exponent, without libm's last bits. */
+/* The decimal exponent of 10^-21 <= magnitude < 10^21, without libm's last bits. */
 static int decimal_exponent(double magnitude)
 {
-    int binary;
-    frexp(magnitude, &binary);
-    int exponent = (binary - 1) * 30103 / 100000; /* log10(2); off by one at most */
-    while (exponent < 0 ? magnitude * exact_powers[-exponent] < 1
-                        : magnitude < exact_powers[exponent])
-        exponent--;
-    while (exponent < 0 ? magnitude * exact_powers[-exponent] >= 10
-                        : magnitude >= exact_powers[exponent + 1])
+    int exponent = 0;
+    if (magnitude >= 1) {
+        while (exponent < EXACT_POWER_MAXIMUM && magnitude >= exact_powers[exponent + 1])
+            exponent++;
+        return exponent;
+    }
+    while (exponent < EXACT_POWER_MAXIMUM && magnitude * exact_powers[exponent] < 1)
         exponent++;
-    return exponent;
+    return -exponent;
 }
 
 static double round_by_text(double value, unsigned digits)
@@ -292,12 +291,14 @@ static double round_by_text(double value, unsigned digits)
                          digits);
 }
 
-/* The power must be one that a double holds exactly, the number no farther than that from 1. */
-static bool rounds_exactly(double magnitude, unsigned digits)
+/* The power of ten that moves the wanted digits before the point. False: it is not one that a
+ * double holds exactly. */
+static bool find_shift(double magnitude, unsigned digits, int *ret_shift)
 {
     if (digits > EXACT_DIGITS_MAXIMUM || magnitude < 1e-21 || magnitude >= 1e21)
         return false;
-    return (int)digits - 1 - decimal_exponent(magnitude) <= EXACT_POWER_MAXIMUM;
+    *ret_shift = (int)digits - 1 - decimal_exponent(magnitude);
+    return *ret_shift >= -EXACT_POWER_MAXIMUM && *ret_shift <= EXACT_POWER_MAXIMUM;
 }
 
 double round_significant(double value, unsigned digits)
@@ -308,11 +309,11 @@ double round_significant(double value, unsigned digits)
     if (!isfinite(value))
         return value;
     digits = digits < 1 ? 1 : digits > DIGITS_MAXIMUM ? DIGITS_MAXIMUM : digits;
-    if (!rounds_exactly(magnitude, digits))
+    int shift;
+    if (!find_shift(magnitude, digits, &shift))
         return round_by_text(value, digits);
     /* Whole numbers below 10^15 are exact as well, so that the last division or product is
      * the double nearest to the decimal number. */
-    int shift = (int)digits - 1 - decimal_exponent(magnitude);
     double power = exact_powers[shift < 0 ? -shift : shift];
     double whole = shift < 0 ? round(magnitude / power) : round(magnitude * power);
     return copysign(shift < 0 ? whole * power : whole / power, value);

