@@ -120,22 +120,22 @@ REPORT_SOURCES := \
 	common/report/topology_report.c
 
 CLI_SOURCES := \
-	common/cli/catalogues.c \
 	common/cli/check_command.c \
-	common/cli/child_output.c \
-	common/cli/cluster_choice.c \
 	common/cli/command.c \
 	common/cli/command_options.c \
 	common/cli/env_command.c \
 	common/cli/gpus_command.c \
+	common/cli/inputs/catalogues.c \
+	common/cli/inputs/child_output.c \
+	common/cli/inputs/cluster_choice.c \
+	common/cli/inputs/scenario.c \
+	common/cli/inputs/topology_source.c \
 	common/cli/main.c \
 	common/cli/map_command.c \
 	common/cli/models_command.c \
 	common/cli/output.c \
 	common/cli/plan_command.c \
-	common/cli/scenario.c \
-	common/cli/topology_command.c \
-	common/cli/topology_source.c
+	common/cli/topology_command.c
 
 # Left edge: readers that need hwloc, a child process or a device. Not in the plugin.
 READER_SOURCES := \
@@ -353,10 +353,12 @@ OUR_CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 OUR_CFLAGS += -O2 $(HARDENING)
 OUR_LDFLAGS += -Wl,-z,relro,-z,now
 # The plugin is mapped by every srun and slurmstepd: small before fast, no unwind tables
-# (C has nothing to unwind), relative relocations packed, no symbols but the exported ones.
+# (C has nothing to unwind), relative relocations packed, no symbols but the exported ones,
+# stack protection where there are buffers, no CET (Debian's srun is built without).
 PLUGIN_FOLDER := plugin
 PLUGIN_CFLAGS := $(shell $(CC) -Oz -E -x c /dev/null > /dev/null 2>&1 && echo -Oz || echo -Os) \
-	-fno-asynchronous-unwind-tables
+	-fno-asynchronous-unwind-tables -fno-stack-protector -fstack-protector \
+	$(if $(filter x86_64%,$(MACHINE)),-fcf-protection=none)
 PLUGIN_LDFLAGS := -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE

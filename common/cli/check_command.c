@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/inputs/scenario.h"
 #include "cli/output.h"
-#include "cli/scenario.h"
 #include "mapping/placement.h"
 
 static const struct command_help help = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/parse_number.h"
+#include "cli/inputs/scenario.h"
 #include "cli/output.h"
-#include "cli/scenario.h"
 #include "mapping/placement.h"
 #include "mapping/wire_plan.h"
 #include "report/environment_report.h"

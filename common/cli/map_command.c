@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/inputs/scenario.h"
 #include "cli/output.h"
-#include "cli/scenario.h"
 #include "mapping/mapping_cost.h"
 #include "mapping/placement.h"
 #include "report/map_report.h"

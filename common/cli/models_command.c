@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/catalogues.h"
+#include "cli/inputs/catalogues.h"
 #include "cli/output.h"
 #include "report/catalogue_report.h"
 #include "workload/model_source.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/catalogues.h"
-#include "cli/cluster_choice.h"
+#include "cli/inputs/catalogues.h"
+#include "cli/inputs/cluster_choice.h"
+#include "cli/inputs/topology_source.h"
 #include "cli/output.h"
-#include "cli/topology_source.h"
 #include "report/topology_report.h"
 
 static const struct command_help help = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/child_output.h"
+#include "cli/inputs/child_output.h"
 #include "tests/support/unit_test.h"
 
 #include <string.h>

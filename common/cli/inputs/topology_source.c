@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/topology_source.h"
+#include "cli/inputs/topology_source.h"
 #include "base/text_file.h"
-#include "cli/child_output.h"
+#include "cli/inputs/child_output.h"
 #include "topology/node_evidence.h"
 #include "topology/node_readers/hwloc_reader.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cluster_choice.h"
+#include "cli/inputs/cluster_choice.h"
 #include "base/yaml_fields.h"
-#include "cli/topology_source.h"
+#include "cli/inputs/topology_source.h"
 #include "topology/cluster_source.h"
 #include <string.h>
 #include <unistd.h>

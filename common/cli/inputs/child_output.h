@@ -4,8 +4,8 @@
  * The program is found in PATH, gets no stdin, runs in a process group of its own and is
  * killed with that group when a limit is passed.
  */
-#ifndef CLI_CHILD_OUTPUT_H
-#define CLI_CHILD_OUTPUT_H
+#ifndef CLI_INPUTS_CHILD_OUTPUT_H
+#define CLI_INPUTS_CHILD_OUTPUT_H
 
 #include "base/error.h"
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/child_output.h"
+#include "cli/inputs/child_output.h"
 #include "base/cleanup.h"
 #include "base/text_buffer.h"
 #include <errno.h>

@@ -2,8 +2,8 @@
 /*
  * catalogues: the data files of a run, compiled in, or from --data DIR where it has them.
  */
-#ifndef CLI_CATALOGUES_H
-#define CLI_CATALOGUES_H
+#ifndef CLI_INPUTS_CATALOGUES_H
+#define CLI_INPUTS_CATALOGUES_H
 
 #include "planner/efficiency_catalogue.h"
 #include "topology/gpu_catalogue.h"

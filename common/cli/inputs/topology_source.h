@@ -5,10 +5,10 @@
  * (schema: parplan.cluster/1) is a cluster, Slurm's topology text (SwitchName=) is a fabric.
  * The word "slurm" asks the running controller through `scontrol show topology`.
  */
-#ifndef CLI_TOPOLOGY_SOURCE_H
-#define CLI_TOPOLOGY_SOURCE_H
+#ifndef CLI_INPUTS_TOPOLOGY_SOURCE_H
+#define CLI_INPUTS_TOPOLOGY_SOURCE_H
 
-#include "cli/catalogues.h"
+#include "cli/inputs/catalogues.h"
 #include "topology/cluster_topology.h"
 
 #define TOPOLOGY_SOURCE_SLURM "slurm"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/catalogues.h"
+#include "cli/inputs/catalogues.h"
 #include "base/text_file.h"
 #include <errno.h>
 #include <stdio.h>

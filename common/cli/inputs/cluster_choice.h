@@ -2,11 +2,11 @@
 /*
  * cluster_choice: the cluster that --cluster, or --node with --fabric, and --nodes name.
  */
-#ifndef CLI_CLUSTER_CHOICE_H
-#define CLI_CLUSTER_CHOICE_H
+#ifndef CLI_INPUTS_CLUSTER_CHOICE_H
+#define CLI_INPUTS_CLUSTER_CHOICE_H
 
-#include "cli/catalogues.h"
 #include "cli/command_options.h"
+#include "cli/inputs/catalogues.h"
 #include "topology/cluster_topology.h"
 
 /* otherwise: the admins' `cluster:`, used when no option names one; may be NULL. */

@@ -3,11 +3,11 @@
  * scenario: everything that plan, check, map and env need, made from the options in one
  * way: data files, admins' policy, cluster, job and model, as one plan_request.
  */
-#ifndef CLI_SCENARIO_H
-#define CLI_SCENARIO_H
+#ifndef CLI_INPUTS_SCENARIO_H
+#define CLI_INPUTS_SCENARIO_H
 
-#include "cli/catalogues.h"
 #include "cli/command_options.h"
+#include "cli/inputs/catalogues.h"
 #include "planner/plan_search.h"
 #include "report/plan_report.h"
 #include "workload/admin_config.h"

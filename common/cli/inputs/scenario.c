@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/scenario.h"
-#include "cli/cluster_choice.h"
+#include "cli/inputs/scenario.h"
+#include "cli/inputs/cluster_choice.h"
 #include "workload/model_source.h"
 #include <stdio.h>
 #include <unistd.h>
