@@ -70,9 +70,21 @@ static void reads_files_without_a_true_size(void **state)
 {
     (void)state;
     size_t bytes = 0;
-    CLEANUP_MEMORY char *text = text_file_read("/proc/self/stat", FILE_MAXIMUM, &bytes, NULL);
-    assert_non_null(text);
+    struct error_info err = {0};
+    CLEANUP_MEMORY char *text = text_file_read("/proc/self/smaps", FILE_MAXIMUM, &bytes, &err);
+    if (!text)
+        fail_msg("%s", err.text);
     assert_true(bytes > 0);
+}
+
+static void reports_read_errors(void **state)
+{
+    (void)state;
+    size_t bytes = 0;
+    struct error_info err = {0};
+    assert_null(text_file_read("/proc/self/mem", FILE_MAXIMUM, &bytes, &err));
+    assert_string_equal(err.text, "/proc/self/mem: Input/output error");
+    assert_int_equal(err.kind, ERROR_SYSTEM);
 }
 
 static void respects_the_maximum(void **state)
@@ -235,6 +247,11 @@ static void tells_missing_from_failed(void **state)
                      TEXT_FILE_FAILED);
     assert_string_equal(without_folder(&err),
                         "F/file: the file is larger than the 4 bytes that are read");
+    char below[160];
+    snprintf(below, sizeof(below), "%s/below", path);
+    assert_int_equal(text_file_read_trusted(below, getuid(), 10, &text, &bytes, &err),
+                     TEXT_FILE_FAILED);
+    assert_string_equal(without_folder(&err), "F/file: Not a directory");
     assert_int_equal(text_file_read_trusted("", 0, 4, &text, &bytes, &err), TEXT_FILE_FAILED);
     assert_string_equal(err.text, "'' is not the path of a file");
     assert_int_equal(text_file_read_trusted("/etc/", 0, 4, &text, &bytes, &err), TEXT_FILE_FAILED);
@@ -262,6 +279,7 @@ static void fails_cleanly(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(reads_whole_files),
     cmocka_unit_test(reads_files_without_a_true_size),
+    cmocka_unit_test(reports_read_errors),
     cmocka_unit_test(respects_the_maximum),
     cmocka_unit_test(refuses_what_is_no_file),
     cmocka_unit_test(trusts_what_only_the_owner_can_write),
