@@ -73,6 +73,16 @@ bool plan_is_variant(const struct plan *left, const struct plan *right)
            left->degrees.pp == right->degrees.pp && left->sharding == right->sharding;
 }
 
+static void keep_fastest_split(struct candidate_pool *pool, const struct plan *plan)
+{
+    if (plan_class_of(plan) != PLAN_CLASS_MODEL_PARALLEL)
+        return;
+    if (pool->has_fastest_split && pool->fastest_split.time.step_seconds <= plan->time.step_seconds)
+        return;
+    pool->fastest_split = *plan;
+    pool->has_fastest_split = true;
+}
+
 static void keep_best(struct candidate_pool *pool, const struct plan *plan)
 {
     unsigned class = plan_class_of(plan);
@@ -85,6 +95,7 @@ static void keep_best(struct candidate_pool *pool, const struct plan *plan)
 void candidate_pool_offer(struct candidate_pool *pool, const struct plan *plan)
 {
     keep_best(pool, plan);
+    keep_fastest_split(pool, plan);
     size_t place = pool->count;
     while (place > 0 && plan_compare(plan, &pool->plans[place - 1]) < 0)
         place--;

@@ -51,13 +51,12 @@ static const struct plan *sharded_choice(const struct plan_context *context,
     return fastest;
 }
 
-/* The simpler one, unless it is slower by more than the margin. */
-static const struct plan *simpler_within_margin(const struct plan *simple, const struct plan *other)
+/* Whether the simpler one is slower by no more than the margin. */
+static bool within_margin(const struct plan *simple, const struct plan *other)
 {
     if (!simple || !other)
-        return simple ? simple : other;
-    double line = plan_cost_seconds(other) * (1 + STRATEGY_SIMPLICITY_MARGIN);
-    return plan_cost_seconds(simple) <= line ? simple : other;
+        return simple != NULL;
+    return plan_cost_seconds(simple) <= other->time.step_seconds * (1 + STRATEGY_SIMPLICITY_MARGIN);
 }
 
 void strategy_choose(const struct plan_context *context, const struct candidate_pool *pool,
@@ -65,10 +64,13 @@ void strategy_choose(const struct plan_context *context, const struct candidate_
 {
     struct arena *arena = ret->arena;
     const struct plan *ddp = best_of(pool, PLAN_CLASS_DATA_PARALLEL + SHARDING_NONE);
+    const struct plan *sharded = sharded_choice(context, pool);
     *ret = (struct strategy){.context = context, .pool = pool, .arena = arena};
-    ret->data_parallel = simpler_within_margin(ddp, sharded_choice(context, pool));
+    ret->data_parallel = within_margin(ddp, sharded) ? ddp : sharded;
     ret->model_parallel = best_of(pool, PLAN_CLASS_MODEL_PARALLEL);
-    ret->chosen = simpler_within_margin(ret->data_parallel, ret->model_parallel);
+    ret->fastest_split = pool->has_fastest_split ? &pool->fastest_split : NULL;
+    bool simple = within_margin(ret->data_parallel, ret->fastest_split);
+    ret->chosen = simple ? ret->data_parallel : ret->model_parallel;
 }
 
 /* How much longer `slow` takes than `fast`, in percent. */
@@ -105,23 +107,26 @@ const char *strategy_reason_chosen(const struct strategy *strategy)
                             layout);
     if (chosen == split && strategy->data_parallel) {
         plan_label(strategy->data_parallel, label);
-        return arena_format(strategy->arena,
-                            "%.4g s a step; the best without splitting the model, %s, takes %.4g s "
-                            "(%.0f %% more, the margin is %.0f %%)%s",
-                            chosen->time.step_seconds, label,
-                            strategy->data_parallel->time.step_seconds,
-                            percent_slower(strategy->data_parallel, chosen),
-                            STRATEGY_SIMPLICITY_MARGIN * PERCENT, layout);
+        return arena_format(
+            strategy->arena,
+            "%.4g s a step; the best without splitting the model, %s, takes %.4g s: %.0f %% more "
+            "than the fastest that splits it (%.4g s%s), the margin is %.0f %%%s",
+            chosen->time.step_seconds, label, strategy->data_parallel->time.step_seconds,
+            percent_slower(strategy->data_parallel, strategy->fastest_split),
+            strategy->fastest_split->time.step_seconds,
+            strategy->fastest_split->memory.verdict == FIT_TIGHT ? ", memory tight" : "",
+            STRATEGY_SIMPLICITY_MARGIN * PERCENT, layout);
     }
     if (chosen == split || !split)
-        return arena_format(strategy->arena, "%.4g s a step, the fastest that fits%s",
+        return arena_format(strategy->arena, "%.4g s a step, the best that fits%s",
                             chosen->time.step_seconds, layout);
-    plan_label(split, label);
-    return arena_format(strategy->arena,
-                        "%.4g s a step without splitting the model; the best that splits it, %s, "
-                        "takes %.4g s (%+.0f %%, the margin for simplicity is %.0f %%)",
-                        chosen->time.step_seconds, label, split->time.step_seconds,
-                        percent_slower(split, chosen), STRATEGY_SIMPLICITY_MARGIN * PERCENT);
+    plan_label(strategy->fastest_split, label);
+    return arena_format(
+        strategy->arena,
+        "%.4g s a step without splitting the model; the fastest that splits it, "
+        "%s, takes %.4g s (%+.0f %%, the margin for simplicity is %.0f %%)",
+        chosen->time.step_seconds, label, strategy->fastest_split->time.step_seconds,
+        percent_slower(strategy->fastest_split, chosen), STRATEGY_SIMPLICITY_MARGIN * PERCENT);
 }
 
 /* The part of the step that grows most against the chosen plan. */
@@ -159,7 +164,7 @@ const char *strategy_reason_against(const struct strategy *strategy, const struc
                             "%.1f %% faster (%.4g s against %.4g s), but memory is tight", -slower,
                             seconds, ours);
     return arena_format(strategy->arena,
-                        "%.1f %% faster (%.4g s against %.4g s), within the margin of %.0f %% for "
-                        "the simpler plan",
+                        "%.1f %% faster (%.4g s against %.4g s), but within the margin of %.0f %% "
+                        "that a simpler plan or more headroom is worth",
                         -slower, seconds, ours, STRATEGY_SIMPLICITY_MARGIN * PERCENT);
 }

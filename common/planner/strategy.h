@@ -4,8 +4,9 @@
  * flow with what it looked at, what it says and why.
  *
  * The answer: data parallelism without a split model (DDP where it fits in one GPU, else
- * ZeRO-1/2, FSDP or HSDP) when its step is within STRATEGY_SIMPLICITY_MARGIN of the best plan
- * that splits the model, else that plan. Among sharded ones the fastest; within
+ * ZeRO-1/2, FSDP or HSDP) when its step is within STRATEGY_SIMPLICITY_MARGIN of the fastest
+ * plan that splits the model, else the best of those (which is another one where the fastest
+ * leaves memory tight). Among sharded ones the fastest; within
  * STRATEGY_TIE_MARGIN FSDP inside one node (headroom), ZeRO-1/2 or HSDP across nodes (less
  * traffic). CP and EP are orthogonal: plans of either class may have them.
  * The rules of thumb never choose: where the cost model decided otherwise, the rule's verdict
@@ -33,6 +34,7 @@ struct strategy {
     const struct plan *chosen;         /* NULL: nothing fits */
     const struct plan *data_parallel;  /* best without a split model, or NULL */
     const struct plan *model_parallel; /* best with one, or NULL */
+    const struct plan *fastest_split;  /* fastest with one, or NULL */
     struct arena *arena;               /* of every text */
 };
 

@@ -185,7 +185,7 @@ static void rule_sharded(const struct strategy *strategy, struct plan_rule *ret)
     ret->inputs =
         arena_format(strategy->arena, "%s, %s, %s, %s", figures[SHARDING_ZERO1],
                      figures[SHARDING_ZERO2], figures[SHARDING_ZERO3], figures[SHARDING_HSDP]);
-    const struct plan *simple = strategy->data_parallel, *split = strategy->model_parallel;
+    const struct plan *simple = strategy->data_parallel, *split = strategy->fastest_split;
     bool taken = simple && strategy->chosen == simple;
     const char *ours = figure_of(strategy, simple), *theirs = figure_of(strategy, split);
     if (!ours || !theirs)
@@ -198,7 +198,7 @@ static void rule_sharded(const struct strategy *strategy, struct plan_rule *ret)
                                    "%s; nothing that splits the model fits or is allowed", ours);
     else
         ret->reason = arena_format(
-            strategy->arena, "%s; best split of the model %s: %s the margin of %.0f %%", ours,
+            strategy->arena, "%s; fastest split of the model %s: %s the margin of %.0f %%", ours,
             theirs, taken ? "within" : "beyond", STRATEGY_SIMPLICITY_MARGIN * PERCENT);
 }
 

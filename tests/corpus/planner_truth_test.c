@@ -318,6 +318,13 @@ static double measured_seconds(const struct run *run)
     return flops > 0 ? published_flops(run, tokens) / (flops * 1e12 * gpus) : 0;
 }
 
+/* A published figure above the hardware's peak is a bad cell. */
+static bool is_possible(const struct run *run, double seconds)
+{
+    double peak = run->context.peak_flops_per_second * number(run, "n_gpus", 1);
+    return seconds > 0 && run->context.model_flops / seconds < peak;
+}
+
 static void record(struct statistics *sets, const struct run *run, double predicted,
                    double measured)
 {
@@ -382,7 +389,7 @@ static void step_times_are_sane(void **state)
         if (prepare(&run)) {
             double measured = measured_seconds(&run);
             step_time_of(&run.context, &run.plan, &run.plan.time);
-            if (measured > 0 && run.plan.time.step_seconds > 0)
+            if (is_possible(&run, measured) && run.plan.time.step_seconds > 0)
                 record(sets, &run, run.plan.time.step_seconds, measured);
         }
         finish(&run);
