@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Totals, minima and the digest of a cluster. */
-#include "topology/cluster_topology.h"
+#include "topology/cluster_summary.h"
 #include <string.h>
 
 unsigned cluster_gpus_per_node(const struct cluster_topology *cluster)
@@ -60,19 +60,26 @@ static unsigned smallest_domain(const struct block_domain *blocks, unsigned coun
     return smallest > 0 ? smallest : 1;
 }
 
-unsigned cluster_nvlink_domain_gpus(const struct cluster_topology *cluster, bool *ret_known)
+int cluster_summarise(struct cluster_topology *cluster, struct error_info *err)
 {
     unsigned limit = block_limit(cluster);
     CLEANUP_MEMORY struct block_domain *blocks = memory_allocate_array(limit, sizeof(*blocks));
-    *ret_known = blocks != NULL;
     if (!blocks)
-        return 1;
+        return error_set_memory(err);
+    cluster->nvlink_known = true;
     for (size_t i = 0; i < cluster->node_count; i++) {
         const struct node_topology *node = cluster->kinds[cluster->nodes[i].kind];
         add_node(&blocks[cluster->nodes[i].nvlink_block], node);
-        *ret_known = *ret_known && node->nvlink != NVLINK_UNKNOWN;
+        cluster->nvlink_known = cluster->nvlink_known && node->nvlink != NVLINK_UNKNOWN;
     }
-    return smallest_domain(blocks, limit);
+    cluster->nvlink_domain_gpus = smallest_domain(blocks, limit);
+    return 0;
+}
+
+unsigned cluster_nvlink_domain_gpus(const struct cluster_topology *cluster, bool *ret_known)
+{
+    *ret_known = cluster->nvlink_known;
+    return cluster->nvlink_domain_gpus;
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/cluster_topology.h"
+#include "topology/cluster_summary.h"
 #include "topology/text_list.h"
 #include <string.h>
 
@@ -110,7 +111,7 @@ struct cluster_topology *cluster_topology_create(const char *name, struct node_t
     if (count == 0 || count > CLUSTER_MAXIMUM_NODES)
         return error_null(error_set(err, "%s: %zu nodes; 1 to %u are possible", name, count,
                                     CLUSTER_MAXIMUM_NODES));
-    if (add_nodes(cluster, node_names, node_kinds, err) < 0)
+    if (add_nodes(cluster, node_names, node_kinds, err) < 0 || cluster_summarise(cluster, err) < 0)
         return NULL;
     return move_pointer(cluster);
 }

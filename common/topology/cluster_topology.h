@@ -30,6 +30,8 @@ struct cluster_topology {
     const struct cluster_node *nodes;
     size_t node_count;
     const struct fabric *fabric; /* owned; NULL: nothing is known between nodes */
+    unsigned nvlink_domain_gpus; /* cluster_nvlink_domain_gpus */
+    bool nvlink_known;
     struct arena *arena;
 };
 
