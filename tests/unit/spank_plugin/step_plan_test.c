@@ -48,7 +48,9 @@ static int try_step(const struct step_case *step, struct step_plan *ret, bool *r
     size_t count = 0;
     while (count < COUNT_OF(step->command) && step->command[count])
         count++;
-    int result = error_set_memory(err);
+    if (!facts.topology_text)
+        error_set_memory(err);
+    int result = -1;
     if (facts.nodes && facts.topology_text && config) {
         const struct step_plan_request request = {
             .facts = &facts,
