@@ -255,6 +255,9 @@ CORPUS_TESTS := \
 # One libFuzzer target each: tests/fuzz/<name>_fuzz.c; seeds in tests/fuzz/corpus/<name>/
 FUZZ_TESTS := \
 	tests/fuzz/admin_config_fuzz.c \
+	tests/fuzz/cluster_file_fuzz.c \
+	tests/fuzz/evidence_text_fuzz.c \
+	tests/fuzz/fabric_slurm_fuzz.c \
 	tests/fuzz/id_set_fuzz.c \
 	tests/fuzz/job_file_fuzz.c \
 	tests/fuzz/job_option_fuzz.c \

@@ -87,92 +87,91 @@ static void describes_kinds(void **state)
     }
 }
 
+static const struct {
+    const char *text;
+    const char *message;
+} refused[] = {
+    {"", "cluster.yaml"},
+    {"schema: parplan.cluster/2\n", "parplan.cluster/1"},
+    {HEAD, "kinds is missing"},
+    {HEAD "kinds: {h: {preset: dgx-h100}}\n", "nodes is missing"},
+    {NODES "colour: red\n", "cluster.yaml:4: colour: unknown key"},
+    {NODES "fabrik: {}\n", "did you mean fabric"},
+    {HEAD "kinds: []\nnodes: []\n", "for each kind"},
+    {HEAD "kinds: {h: {preset: dgx-h10}}\nnodes: []\n",
+     "cluster.yaml:2: kinds.h.preset: no node preset is called dgx-h10; did you mean dgx-h100"},
+    {HEAD "kinds: {h: {preset: dgx-h100, gpus: 4}}\nnodes: []\n", "takes no other keys"},
+    {HEAD "kinds: {h: {gpus: 4}}\nnodes: []\n", "preset: NAME is expected, or gpu:"},
+    {HEAD "kinds: {h: {gpu: h100-sxm}}\nnodes: []\n", "preset: NAME is expected, or gpu:"},
+    {HEAD "kinds: {h: {gpu: l40x, gpus: 4}}\nnodes: []\n",
+     "kinds.h.gpu: the GPU catalogue has no l40x; did you mean l40"},
+    {HEAD "kinds: {h: {gpu: h100-sxm, gpus: 65}}\nnodes: []\n", "from 1 to 64"},
+    {HEAD "kinds: {h: {gpu: h100-sxm, gpus: 8, nvlnk: none}}\nnodes: []\n", "did you mean nvlink"},
+    {HEAD "kinds: {h: {gpu: h100-sxm, gpus: 8, nvlink: full}}\nnodes: []\n",
+     "switch, mesh, none, unknown or groups"},
+    {HEAD "kinds: {h: {gpu: h100-sxm, gpus: 8, nvlink: {a: 1}}}\nnodes: []\n",
+     "switch, mesh, none, unknown or groups"},
+    {HEAD "kinds: {h: {gpu: l40s, gpus: 8, nvlink: switch}}\nnodes: []\n",
+     "l40s has no NVLink in the GPU catalogue"},
+    {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: [[0, 1], [1, 2]]}}\nnodes: []\n",
+     "GPU 1 stands in two groups"},
+    {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: [[0]]}}\nnodes: []\n",
+     "a group of at least two"},
+    {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: [0, 1]}}\nnodes: []\n",
+     "a group of at least two"},
+    {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: [[0, 4]]}}\nnodes: []\n", "from 0 to 3"},
+    {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: [[0, [1]]]}}\nnodes: []\n",
+     "a GPU number is expected"},
+    {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nics: 1, nic_rate: fast}}\nnodes: []\n",
+     "kinds.h.nic_rate: 'fast' is not a rate"},
+    {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: mesh, nvlink_rate: 60%}}\nnodes: []\n",
+     "is not a rate"},
+    {HEAD "kinds: {h: {preset: dgx-h100}}\nnodes: []\n", "a list of {names, kind}"},
+    {HEAD "kinds: {h: {preset: dgx-h100}}\nnodes: [{names: n1}]\n", "kind is missing"},
+    {HEAD "kinds: {hh: {preset: dgx-h100}}\nnodes: [{names: n1, kind: h}]\n",
+     "no kind is called h"},
+    {HEAD "kinds: {h1: {preset: dgx-h100}}\nnodes: [{names: n1, kind: h2}]\n", "did you mean h1"},
+    {HEAD "kinds: {h: {preset: dgx-h100}}\nnodes: [{names: \"n[1-\", kind: h}]\n",
+     "cluster.yaml:3: nodes[0].names: "},
+    {HEAD "kinds: {h: {preset: dgx-h100}}\nnodes: [{names: \"\", kind: h}]\n",
+     "cluster.yaml:3: nodes[0].names: "},
+    {HEAD "kinds: {h: {preset: dgx-h100}}\nnodes:\n  - {names: n1, kind: h}\n"
+          "  - {names: \"n[0-1]\", kind: h}\n",
+     "cluster.yaml:5: nodes[1].names: node n1 stands already in nodes[0]"},
+    {HEAD "kinds: {h: {preset: dgx-h100}}\n"
+          "nodes: [{names: \"n[000001-262145]\", kind: h}]\n",
+     "more than 262144 nodes"},
+    {NODES "fabric: {tiers: leaf}\n", "a list is expected"},
+    {NODES "fabric: {tiers: [a, b, c, d, e, f, g, h, i]}\n", "9 entries are more than the 8"},
+    {NODES "fabric: {switch: []}\n", "unknown key"},
+    {NODES "fabric: {switches: [{name: a, nodes: n001, colour: red}]}\n", "unknown key"},
+    {NODES "fabric: {switches: [{nodes: n001}]}\n", "name is missing"},
+    {NODES "fabric: {switches: [{name: \"\", nodes: n001}]}\n", "must not be empty"},
+    {NODES "fabric: {switches: [{name: a, tier: leaf, nodes: n001}]}\n", "add tiers:"},
+    {NODES "fabric: {tiers: [leaf], switches: [{name: a, tier: lead, nodes: n001}]}\n",
+     "cluster.yaml:4: switch a: no tier is called lead; did you mean leaf"},
+    {NODES "fabric: {switches: [{name: a, nodes: \"n[\"}]}\n", "switches[0].nodes: "},
+    {NODES "fabric: {switches: [{name: a, children: \"n[\"}]}\n", "switches[0].children: "},
+    {NODES "fabric: {switches: [{name: a, nodes: n001, uplink: 8x400}]}\n", "is not a rate"},
+    {NODES "fabric: {switches: [{name: a, nodes: n001, rail: 64}]}\n", "from 0 to 63"},
+    {NODES "fabric:\n  switches:\n    - {name: a, nodes: n001}\n    - {name: b, nodes: n001}\n",
+     "cluster.yaml:7: node n001 is in switch b, and at cluster.yaml:6 already in a"},
+    {NODES "fabric: {nvlink_domains: [{nodes: n001}, {nodes: n001}]}\n",
+     "node n001 is in an NVLink domain already"},
+    {NODES "fabric: {nvlink_domains: [{names: n001}]}\n", "unknown key"},
+    {NODES "fabric: {nvlink_domains: [{nodes: \"n[\"}]}\n", "nvlink_domains[0].nodes: "},
+};
+
 static void refuses_with_line(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        const char *message;
-    } cases[] = {
-        {"", "cluster.yaml"},
-        {"schema: parplan.cluster/2\n", "parplan.cluster/1"},
-        {HEAD, "kinds is missing"},
-        {HEAD "kinds: {h: {preset: dgx-h100}}\n", "nodes is missing"},
-        {NODES "colour: red\n", "cluster.yaml:4: colour: unknown key"},
-        {NODES "fabrik: {}\n", "did you mean fabric"},
-        {HEAD "kinds: []\nnodes: []\n", "for each kind"},
-        {HEAD "kinds: {h: {preset: dgx-h10}}\nnodes: []\n",
-         "cluster.yaml:2: kinds.h.preset: no node preset is called dgx-h10; did you mean dgx-h100"},
-        {HEAD "kinds: {h: {preset: dgx-h100, gpus: 4}}\nnodes: []\n", "takes no other keys"},
-        {HEAD "kinds: {h: {gpus: 4}}\nnodes: []\n", "preset: NAME is expected, or gpu:"},
-        {HEAD "kinds: {h: {gpu: h100-sxm}}\nnodes: []\n", "preset: NAME is expected, or gpu:"},
-        {HEAD "kinds: {h: {gpu: l40x, gpus: 4}}\nnodes: []\n",
-         "kinds.h.gpu: the GPU catalogue has no l40x; did you mean l40"},
-        {HEAD "kinds: {h: {gpu: h100-sxm, gpus: 65}}\nnodes: []\n", "from 1 to 64"},
-        {HEAD "kinds: {h: {gpu: h100-sxm, gpus: 8, nvlnk: none}}\nnodes: []\n",
-         "did you mean nvlink"},
-        {HEAD "kinds: {h: {gpu: h100-sxm, gpus: 8, nvlink: full}}\nnodes: []\n",
-         "switch, mesh, none, unknown or groups"},
-        {HEAD "kinds: {h: {gpu: h100-sxm, gpus: 8, nvlink: {a: 1}}}\nnodes: []\n",
-         "switch, mesh, none, unknown or groups"},
-        {HEAD "kinds: {h: {gpu: l40s, gpus: 8, nvlink: switch}}\nnodes: []\n",
-         "l40s has no NVLink in the GPU catalogue"},
-        {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: [[0, 1], [1, 2]]}}\nnodes: []\n",
-         "GPU 1 stands in two groups"},
-        {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: [[0]]}}\nnodes: []\n",
-         "a group of at least two"},
-        {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: [0, 1]}}\nnodes: []\n",
-         "a group of at least two"},
-        {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: [[0, 4]]}}\nnodes: []\n", "from 0 to 3"},
-        {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: [[0, [1]]]}}\nnodes: []\n",
-         "a GPU number is expected"},
-        {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nics: 1, nic_rate: fast}}\nnodes: []\n",
-         "kinds.h.nic_rate: 'fast' is not a rate"},
-        {HEAD "kinds: {h: {gpu: a6000, gpus: 4, nvlink: mesh, nvlink_rate: 60%}}\nnodes: []\n",
-         "is not a rate"},
-        {HEAD "kinds: {h: {preset: dgx-h100}}\nnodes: []\n", "a list of {names, kind}"},
-        {HEAD "kinds: {h: {preset: dgx-h100}}\nnodes: [{names: n1}]\n", "kind is missing"},
-        {HEAD "kinds: {hh: {preset: dgx-h100}}\nnodes: [{names: n1, kind: h}]\n",
-         "no kind is called h"},
-        {HEAD "kinds: {h1: {preset: dgx-h100}}\nnodes: [{names: n1, kind: h2}]\n",
-         "did you mean h1"},
-        {HEAD "kinds: {h: {preset: dgx-h100}}\nnodes: [{names: \"n[1-\", kind: h}]\n",
-         "cluster.yaml:3: nodes[0].names: "},
-        {HEAD "kinds: {h: {preset: dgx-h100}}\nnodes: [{names: \"\", kind: h}]\n",
-         "cluster.yaml:3: nodes[0].names: "},
-        {HEAD "kinds: {h: {preset: dgx-h100}}\nnodes:\n  - {names: n1, kind: h}\n"
-              "  - {names: \"n[0-1]\", kind: h}\n",
-         "cluster.yaml:5: nodes[1].names: node n1 stands already in nodes[0]"},
-        {HEAD "kinds: {h: {preset: dgx-h100}}\n"
-              "nodes: [{names: \"n[000001-262145]\", kind: h}]\n",
-         "more than 262144 nodes"},
-        {NODES "fabric: {tiers: leaf}\n", "a list is expected"},
-        {NODES "fabric: {tiers: [a, b, c, d, e, f, g, h, i]}\n", "9 entries are more than the 8"},
-        {NODES "fabric: {switch: []}\n", "unknown key"},
-        {NODES "fabric: {switches: [{name: a, nodes: n001, colour: red}]}\n", "unknown key"},
-        {NODES "fabric: {switches: [{nodes: n001}]}\n", "name is missing"},
-        {NODES "fabric: {switches: [{name: \"\", nodes: n001}]}\n", "must not be empty"},
-        {NODES "fabric: {switches: [{name: a, tier: leaf, nodes: n001}]}\n", "add tiers:"},
-        {NODES "fabric: {tiers: [leaf], switches: [{name: a, tier: lead, nodes: n001}]}\n",
-         "cluster.yaml:4: switch a: no tier is called lead; did you mean leaf"},
-        {NODES "fabric: {switches: [{name: a, nodes: \"n[\"}]}\n", "switches[0].nodes: "},
-        {NODES "fabric: {switches: [{name: a, children: \"n[\"}]}\n", "switches[0].children: "},
-        {NODES "fabric: {switches: [{name: a, nodes: n001, uplink: 8x400}]}\n", "is not a rate"},
-        {NODES "fabric: {switches: [{name: a, nodes: n001, rail: 64}]}\n", "from 0 to 63"},
-        {NODES "fabric:\n  switches:\n    - {name: a, nodes: n001}\n    - {name: b, nodes: n001}\n",
-         "cluster.yaml:7: node n001 is in switch b, and at cluster.yaml:6 already in a"},
-        {NODES "fabric: {nvlink_domains: [{nodes: n001}, {nodes: n001}]}\n",
-         "node n001 is in an NVLink domain already"},
-        {NODES "fabric: {nvlink_domains: [{names: n001}]}\n", "unknown key"},
-        {NODES "fabric: {nvlink_domains: [{nodes: \"n[\"}]}\n", "nvlink_domains[0].nodes: "},
-    };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
         struct error_info err = {.kind = ERROR_NONE};
         CLEANUP(cluster_topology)
-        struct cluster_topology *cluster = parse_cluster(cases[i].text, &err);
+        struct cluster_topology *cluster = parse_cluster(refused[i].text, &err);
         if (cluster)
-            fail_msg("accepted: %s", cases[i].text);
-        expect_message(&err, cases[i].message);
+            fail_msg("accepted: %s", refused[i].text);
+        expect_message(&err, refused[i].message);
         assert_int_equal(err.kind, ERROR_INPUT);
     }
 }

@@ -3,8 +3,8 @@
  * topology_fixture: the compiled-in catalogues, and short ways to nodes and clusters, for the
  * tests of this folder. A failing call fails the test with the error's text.
  */
-#ifndef TESTS_UNIT_TOPOLOGY_FIXTURE_H
-#define TESTS_UNIT_TOPOLOGY_FIXTURE_H
+#ifndef TESTS_UNIT_TOPOLOGY_TOPOLOGY_FIXTURE_H
+#define TESTS_UNIT_TOPOLOGY_TOPOLOGY_FIXTURE_H
 
 #include "tests/support/unit_test.h"
 
