@@ -15,9 +15,14 @@ static uint64_t greatest_common_divisor(uint64_t left, uint64_t right)
     return left;
 }
 
+/* Of numbers from 1 on; both divide a stage, which bounds the turns. */
 static uint64_t least_common_multiple(uint64_t left, uint64_t right)
 {
-    return left / greatest_common_divisor(left, right) * right;
+    uint64_t larger = left > right ? left : right, smaller = left > right ? right : left;
+    uint64_t multiple = larger;
+    while (multiple % smaller != 0)
+        multiple += larger;
+    return multiple;
 }
 
 /* The shapes in ranks; each divides the world that check_shape has accepted. */
@@ -69,7 +74,7 @@ static unsigned groups_per_unit(const struct rank_shape *shape, uint64_t group_r
 {
     if (shape->shard <= 1 || shape->shard >= shape->dp)
         return 1;
-    return (unsigned)(least_common_multiple(shape->shard, group_replicas) / group_replicas);
+    return shape->shard / (unsigned)greatest_common_divisor(shape->shard, group_replicas);
 }
 
 /* Stages far apart in RANK: dp varies faster than pp (or there is one stage). */

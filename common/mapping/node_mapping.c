@@ -28,13 +28,19 @@ static size_t usable_nodes(const struct node_mapping_request *request)
     return usable;
 }
 
+static int refuse_size(const struct node_mapping_request *request, struct error_info *err)
+{
+    unsigned largest = largest_node(request->cluster);
+    return error_set(err, "%u ranks per node, but the largest node of %s has %u GPUs; use %u",
+                     request->gpus_per_node, request->cluster->name, largest, largest);
+}
+
 static int check_room(const struct node_mapping_request *request, size_t usable, size_t blocks,
                       struct error_info *err)
 {
-    unsigned ranks = request->gpus_per_node, largest = largest_node(request->cluster);
-    if (ranks > largest)
-        return error_set(err, "%u ranks per node, but the largest node of %s has %u GPUs; use %u",
-                         ranks, request->cluster->name, largest, largest);
+    unsigned ranks = request->gpus_per_node;
+    if (usable == 0)
+        return refuse_size(request, err);
     if (usable < blocks)
         return error_set(err,
                          "%zu ranks need %zu nodes with %u GPUs, and %s has %zu; use %zu more, or "
@@ -50,8 +56,8 @@ static int plain_order(const struct node_mapping_request *request, size_t usable
 {
     uint64_t ranks = request->gpus_per_node;
     uint64_t world = request->world ? request->world : usable * ranks;
-    if (world == 0)
-        return check_room(request, usable, 1, err);
+    if (usable == 0)
+        return refuse_size(request, err);
     if (world > WORLD_MAXIMUM || world % ranks != 0)
         return error_set(err,
                          "%" PRIu64 " ranks do not fill nodes of %" PRIu64 "; use a multiple of "
@@ -102,7 +108,7 @@ int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret
 {
     if (request->gpus_per_node == 0)
         return error_set(err, "a mapping needs at least one rank per node");
-    struct block_order order;
+    struct block_order order = {.block_count = 0};
     size_t usable = usable_nodes(request);
     int made = request->locality_only ? plain_order(request, usable, &order, err)
                                       : block_order_of(&request->degrees, request->order,

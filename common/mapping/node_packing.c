@@ -5,6 +5,7 @@
 
 #define NONE (~0u)
 #define WORD_BITS 64u
+#define FIRST_STRETCHES 64u
 
 /* Positions start … start + length - 1; next: in the list of the same vertex. */
 struct stretch {
@@ -37,8 +38,8 @@ struct packing {
     struct stretch_list *lists; /* by vertex */
     struct stretch *stretches;
     unsigned stretch_count, stretch_capacity;
-    struct stretch *pending, *kept; /* of the vertex at hand: now, and for finer units */
-    size_t pending_count, kept_count, pending_capacity;
+    struct stretch *pending, *kept;   /* of the vertex at hand: now, and for finer units */
+    size_t pending_count, kept_count; /* at most one for each block */
     struct rooms rooms;
     bool failed; /* out of memory: asked once, at the end */
 };
@@ -58,7 +59,7 @@ static void give(struct packing *packing, unsigned vertex, unsigned start, unsig
         }
     }
     if (packing->stretch_count == packing->stretch_capacity) {
-        unsigned capacity = packing->stretch_capacity ? 2 * packing->stretch_capacity : 64;
+        unsigned capacity = 2 * packing->stretch_capacity;
         struct stretch *grown = memory_grow_array(packing->stretches, packing->stretch_capacity,
                                                   capacity, sizeof(*grown));
         packing->failed |= !grown;
@@ -267,36 +268,21 @@ static void place_aligned(struct packing *packing, unsigned index)
     }
 }
 
-static int read_pending(struct packing *packing, unsigned vertex, struct error_info *err)
+static void read_pending(struct packing *packing, unsigned vertex)
 {
-    size_t length = 0;
     packing->pending_count = 0;
     for (unsigned s = packing->lists[vertex].first; s != NONE; s = packing->stretches[s].next)
-        length += packing->stretches[s].length;
-    /* Each block can become a stretch of its own. */
-    if (length > packing->pending_capacity) {
-        memory_free(packing->pending);
-        memory_free(packing->kept);
-        packing->pending = memory_allocate_array(length, sizeof(*packing->pending));
-        packing->kept = memory_allocate_array(length, sizeof(*packing->kept));
-        if (!packing->pending || !packing->kept)
-            return error_set_memory(err);
-        packing->pending_capacity = length;
-    }
-    for (unsigned s = packing->lists[vertex].first; s != NONE; s = packing->stretches[s].next)
         packing->pending[packing->pending_count++] = packing->stretches[s];
-    return 0;
 }
 
-static int place_children(struct packing *packing, unsigned index, struct error_info *err)
+static void place_children(struct packing *packing, unsigned index)
 {
     const struct fabric_vertex *vertex = &packing->tree->vertices[index];
     if (is_aligned(packing, index)) {
         place_aligned(packing, index);
-        return 0;
+        return;
     }
-    if (read_pending(packing, index, err) < 0)
-        return -1;
+    read_pending(packing, index);
     open_rooms(packing, vertex);
     for (unsigned i = 0; i < packing->order->unit_count; i++)
         place_unit(packing, packing->order->units[i]);
@@ -304,7 +290,6 @@ static int place_children(struct packing *packing, unsigned index, struct error_
     unsigned last = vertex->first_child + vertex->child_count - 1;
     for (size_t i = 0; i < packing->pending_count; i++)
         give(packing, last, packing->pending[i].start, packing->pending[i].length);
-    return 0;
 }
 
 static void place_nodes(struct packing *packing, unsigned index)
@@ -328,35 +313,41 @@ static int place_all(struct packing *packing, struct error_info *err)
             continue;
         if (tree->vertices[v].child_count == 0)
             place_nodes(packing, v);
-        else if (place_children(packing, v, err) < 0)
-            return -1;
+        else
+            place_children(packing, v);
     }
     return packing->failed ? error_set_memory(err) : 0;
+}
+
+/* Everything that a solution needs but the stretches, which grow. */
+static int allocate(struct packing *packing, struct arena *arena)
+{
+    size_t vertices = packing->tree->vertex_count, nodes = (size_t)packing->tree->node_count + 1;
+    size_t blocks = packing->order->block_count;
+    struct rooms *rooms = &packing->rooms;
+    packing->lists = arena_allocate_array(arena, vertices, sizeof(*packing->lists));
+    packing->pending = arena_allocate_array(arena, blocks, sizeof(*packing->pending));
+    packing->kept = arena_allocate_array(arena, blocks, sizeof(*packing->kept));
+    rooms->left = arena_allocate_array(arena, vertices, sizeof(*rooms->left));
+    rooms->next = arena_allocate_array(arena, vertices, sizeof(*rooms->next));
+    rooms->keys = arena_allocate_array(arena, vertices, sizeof(*rooms->keys));
+    rooms->first = arena_allocate_array(arena, nodes, sizeof(*rooms->first));
+    rooms->bits = arena_allocate_array(arena, nodes / WORD_BITS + 1, sizeof(*rooms->bits));
+    packing->stretch_capacity = FIRST_STRETCHES;
+    packing->stretches =
+        memory_allocate_array(packing->stretch_capacity, sizeof(*packing->stretches));
+    bool lists = packing->lists && packing->pending && packing->kept && packing->stretches;
+    return lists && rooms->left && rooms->next && rooms->keys && rooms->first && rooms->bits ? 0
+                                                                                             : -1;
 }
 
 int node_packing_solve(const struct fabric_tree *tree, const struct block_order *order,
                        unsigned *ret_nodes, struct error_info *err)
 {
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
-    if (!arena)
-        return error_set_memory(err);
-    size_t vertices = tree->vertex_count, nodes = (size_t)tree->node_count + 1;
-    struct packing packing = {
-        .tree = tree,
-        .order = order,
-        .nodes = ret_nodes,
-        .lists = arena_allocate_array(arena, vertices, sizeof(*packing.lists)),
-        .rooms = {.left = arena_allocate_array(arena, vertices, sizeof(unsigned)),
-                  .next = arena_allocate_array(arena, vertices, sizeof(unsigned)),
-                  .first = arena_allocate_array(arena, nodes, sizeof(unsigned)),
-                  .bits = arena_allocate_array(arena, nodes / WORD_BITS + 1, sizeof(uint64_t)),
-                  .keys = arena_allocate_array(arena, vertices, sizeof(struct child_key))},
-    };
-    const struct rooms *rooms = &packing.rooms;
-    bool have = packing.lists && rooms->left && rooms->next && rooms->first && rooms->bits;
-    int done = have && rooms->keys ? place_all(&packing, err) : error_set_memory(err);
+    struct packing packing = {.tree = tree, .order = order, .nodes = ret_nodes};
+    bool have = arena && allocate(&packing, arena) == 0;
+    int done = have ? place_all(&packing, err) : error_set_memory(err);
     memory_free(packing.stretches);
-    memory_free(packing.pending);
-    memory_free(packing.kept);
     return done;
 }

@@ -45,7 +45,7 @@ static uint64_t random_state = 1;
 static unsigned draw(unsigned below)
 {
     random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (unsigned)(random_state >> 33) % below;
+    return below > 0 ? (unsigned)(random_state >> 33) % below : 0;
 }
 
 static double spent_milliseconds(void)

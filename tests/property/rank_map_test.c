@@ -20,7 +20,7 @@ static uint64_t random_state = 20240607;
 static unsigned draw(unsigned below)
 {
     random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (unsigned)(random_state >> 33) % below;
+    return below > 0 ? (unsigned)(random_state >> 33) % below : 0;
 }
 
 /* How often the rarer properties were put to the test. */
@@ -191,28 +191,37 @@ static void tp_groups_stay_in_a_domain(const struct sample *sample, const struct
     wide_groups_kept++;
 }
 
-/* Where all leaves are equal and a replica fills a part or a multiple of a leaf, it spans no
- * more leaves than it must, and replicas follow each other. */
-static void replicas_are_near(const struct sample *sample, const struct rank_map *map)
+/* Equal leaves below one spine, all used, and neither leaf nor cell nor replica ends inside
+ * another. Returns the nodes of a replica, or 0. */
+static unsigned aligned_replica(const struct sample *sample, const struct rank_map *map)
 {
     const struct degrees *degrees = &map->degrees;
-    unsigned leaf_nodes = sample->node_count / sample->leaf_count;
-    unsigned replica = degrees->tp * degrees->cp * degrees->pp;
-    unsigned replica_nodes = replica / map->gpus_per_node;
+    if (sample->leaf_count == 0)
+        return 0;
+    unsigned cell = degrees->tp * degrees->cp / map->gpus_per_node;
+    unsigned leaf = sample->node_count / sample->leaf_count, replica = cell * degrees->pp;
+    if (degrees->ep != 1 || degrees->shard != 1 || map->block_count != sample->node_count ||
+        sample->leaves_per_pod || sample->domain_count)
+        return 0;
+    if (leaf == 0 || cell == 0 || degrees->tp * degrees->cp % map->gpus_per_node != 0)
+        return 0;
     for (unsigned i = 0; i < sample->node_count; i++)
-        if (sample->leaves[i] != i / leaf_nodes)
-            return;
-    bool simple = degrees->ep == 1 && degrees->shard == 1 &&
-                  degrees->tp * degrees->cp % map->gpus_per_node == 0 &&
-                  map->block_count == sample->node_count;
-    unsigned cell_nodes = degrees->tp * degrees->cp / map->gpus_per_node;
-    if (!simple || sample->leaves_per_pod || sample->domain_count || leaf_nodes % cell_nodes != 0 ||
-        (replica_nodes % leaf_nodes != 0 && leaf_nodes % replica_nodes != 0))
+        if (sample->leaves[i] != i / leaf)
+            return 0;
+    bool nested = leaf % cell == 0 && (replica % leaf == 0 || leaf % replica == 0);
+    return nested ? replica : 0;
+}
+
+/* Then replica i holds the i-th nodes of the fabric order, from the first stage to the last. */
+static void replicas_are_near(const struct sample *sample, const struct rank_map *map)
+{
+    unsigned nodes = aligned_replica(sample, map);
+    if (nodes == 0)
         return;
     for (uint64_t rank = 0; rank < map->world; rank++) {
         struct rank_place place;
         rank_map_place(map, rank, &place);
-        assert_int_equal(place.node / replica_nodes, place.coordinates.dp);
+        assert_int_equal(place.node / nodes, place.coordinates.dp);
     }
     near_replicas++;
 }
@@ -268,7 +277,7 @@ static void cost_is_exact(const struct rank_map *map)
 
 static void check_sample(const struct sample *sample)
 {
-    unsigned plain[NODES_MAXIMUM], order[NODES_MAXIMUM], numbers[NODES_MAXIMUM];
+    unsigned plain[NODES_MAXIMUM], order[NODES_MAXIMUM] = {0}, numbers[NODES_MAXIMUM] = {0};
     for (unsigned i = 0; i < sample->node_count; i++)
         plain[i] = order[i] = numbers[i] = i;
     shuffle(order, sample->node_count);

@@ -254,8 +254,10 @@ static void lays_blocks_on_nodes(void **state)
         struct error_info err = {.kind = ERROR_NONE};
         CLEANUP(cluster_topology)
         struct cluster_topology *cluster = test_cluster_create(rows[i].cluster, &err);
-        if (!cluster)
+        if (!cluster) {
             fail_msg("%s: %s", rows[i].name, err.text);
+            return;
+        }
         expect_nodes(&rows[i], cluster, ORDER_TP_CP_EP_DP_PP, rows[i].dp_inside);
         if (rows[i].pp_inside)
             expect_nodes(&rows[i], cluster, ORDER_TP_CP_EP_PP_DP, rows[i].pp_inside);

@@ -78,8 +78,10 @@ static void round_trips(void **state)
         if (!strstr(text, rows[i].contains))
             fail_msg("'%s' does not contain '%s'", text, rows[i].contains);
         CLEANUP(wire_plan) struct wire_plan *back = wire_plan_decode(text, &err);
-        if (!back)
+        if (!back) {
             fail_msg("%s: %s", text, err.text);
+            return;
+        }
         expect_equal(wire, back);
     }
 }
@@ -249,8 +251,10 @@ static void fits_large_steps(void **state)
         const struct rank_map map =
             large_map(&cluster, nodes, order, rows[i].nodes, rows[i].shuffle);
         CLEANUP(wire_plan) struct wire_plan *wire = wire_plan_create(&map, 8, NULL, &err);
-        if (!wire)
+        if (!wire) {
             fail_msg("%u nodes: %s", rows[i].nodes, err.text);
+            return;
+        }
         CLEANUP_MEMORY char *text = encode(wire, &err);
         assert_int_equal(text != NULL, rows[i].fits);
         if (text) {
