@@ -42,20 +42,30 @@ void step_report_line(const struct step_plan *plan)
         plugin_notice("warning: %s", plan->placement.verdict.text);
 }
 
-static void add_plan(const struct step_plan *plan, const struct text_style *style,
-                     struct text_buffer *out)
-{
+/* What a plan with a model was made for; the request was checked when it was planned. */
+struct step_training {
     struct training_spec training;
+    const struct framework_profile *profile;
+};
+
+static bool training_of(const struct step_plan *plan, struct step_training *ret)
+{
     if (!plan->placement.list ||
-        training_spec_from_job(plan->job, plan->placement.map->world, &training, NULL) < 0)
-        return;
+        training_spec_from_job(plan->job, plan->placement.map->world, &ret->training, NULL) < 0)
+        return false;
     const struct job_value *framework = &plan->job->values[JOB_FRAMEWORK];
-    const struct framework_profile *profile =
+    ret->profile =
         framework_catalogue_find(plan->frameworks, framework->given ? framework->text : NULL, NULL);
+    return ret->profile != NULL;
+}
+
+static void add_plan(const struct step_plan *plan, const struct step_training *training,
+                     const struct text_style *style, struct text_buffer *out)
+{
     const struct plan_report report = {
         .request = &plan->request,
-        .training = &training,
-        .framework = profile ? profile->name : "",
+        .training = &training->training,
+        .framework = training->profile->name,
         .world = plan->placement.map->world,
         .gpus_per_node = plan->placement.map->gpus_per_node,
         .list = plan->placement.list,
@@ -63,11 +73,16 @@ static void add_plan(const struct step_plan *plan, const struct text_style *styl
     plan_explanation_text(&report, style, out);
 }
 
-static void add_map(const struct step_plan *plan, const struct text_style *style,
-                    struct text_buffer *out)
+/* training NULL: no model, so that only neighbour pairs are known, no bytes. */
+static void add_map(const struct step_plan *plan, const struct step_training *training,
+                    const struct text_style *style, struct text_buffer *out)
 {
     struct mapping_cost cost;
-    mapping_cost_compute(plan->placement.map, NULL, &cost);
+    struct traffic traffic;
+    if (training)
+        traffic_of_plan(&plan->placement.plan, plan->model, training->profile,
+                        training->training.sequence_length, &traffic);
+    mapping_cost_compute(plan->placement.map, training ? &traffic : NULL, &cost);
     const struct map_report report = {
         .map = plan->placement.map,
         .cost = &cost,
@@ -99,7 +114,10 @@ int step_report_write(const struct step_plan *plan, const char *path, struct err
     const struct text_style style = {.colour = false};
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, REPORT_MAXIMUM_BYTES);
-    add_plan(plan, &style, &text);
-    add_map(plan, &style, &text);
+    struct step_training training;
+    bool planned = training_of(plan, &training);
+    if (planned)
+        add_plan(plan, &training, &style, &text);
+    add_map(plan, planned ? &training : NULL, &style, &text);
     return write_text(path, &text, err);
 }
