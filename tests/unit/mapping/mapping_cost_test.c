@@ -98,6 +98,7 @@ static void names_slots_and_weighs_them(void **state)
     (void)state;
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(cluster_topology) struct cluster_topology *cluster = test_cluster_create(&plain, &err);
+    assert_non_null(cluster);
     const struct node_mapping_request request = {
         .cluster = cluster, .degrees = {8, 1, 1, 8, 4, 1, 2, 1, 2}, .gpus_per_node = 8};
     CLEANUP(rank_map) struct rank_map *map = rank_map_create(&request, &err);
@@ -121,6 +122,7 @@ static void counts_nothing_without_degrees(void **state)
     (void)state;
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(cluster_topology) struct cluster_topology *cluster = test_cluster_create(&flat, &err);
+    assert_non_null(cluster);
     const struct node_mapping_request request = {
         .cluster = cluster, .gpus_per_node = 8, .locality_only = true};
     CLEANUP(rank_map) struct rank_map *map = rank_map_create(&request, &err);

@@ -339,6 +339,7 @@ static void refuses_an_order_that_experts_forbid(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(cluster_topology)
     struct cluster_topology *cluster = test_cluster_create(&aligned, &err);
+    assert_non_null(cluster);
     const struct node_mapping_request request = {
         .cluster = cluster,
         .degrees = complete((struct degrees){.tp = 1, .pp = 4, .dp = 16, .ep = 8, .etp = 1}),

@@ -63,10 +63,13 @@ static void maps_each_kind_by_itself(void **state)
     static const char *const kind_names[] = {"plain", "pairs", "small", "unused"};
     static const unsigned kinds[] = {2, 1, 0};
     struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(node_list) struct node_list *names = node_list_decode("a,b,c", &err);
+    assert_non_null(names);
     struct node_topology *nodes[] = {
         test_node_create(4, NULL, NVLINK_KNOWN), node_without_nics(4, pairs),
         test_node_create(2, NULL, NVLINK_KNOWN), test_node_create(4, NULL, NVLINK_KNOWN)};
-    CLEANUP(node_list) struct node_list *names = node_list_decode("a,b,c", &err);
+    for (size_t i = 0; i < COUNT_OF(nodes); i++)
+        assert_non_null(nodes[i]);
     CLEANUP(cluster_topology)
     struct cluster_topology *cluster =
         cluster_topology_create("mixed", nodes, kind_names, 4, names, kinds, NULL, &err);
@@ -97,6 +100,7 @@ static void has_no_coordinates_without_degrees(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(cluster_topology)
     struct cluster_topology *cluster = test_cluster_create(&eight_nodes, &err);
+    assert_non_null(cluster);
     const struct node_mapping_request request = {
         .cluster = cluster, .gpus_per_node = 4, .locality_only = true};
     CLEANUP(rank_map) struct rank_map *map = rank_map_create(&request, &err);
@@ -117,6 +121,7 @@ static void refuses_and_frees_nothing_twice(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(cluster_topology)
     struct cluster_topology *cluster = test_cluster_create(&eight_nodes, &err);
+    assert_non_null(cluster);
     const struct node_mapping_request request = {
         .cluster = cluster, .degrees = {8, 1, 1, 8, 4, 1, 4, 1, 4}, .gpus_per_node = 8};
     assert_null(rank_map_create(&request, &err));

@@ -159,9 +159,11 @@ static void refuses_forged_plans(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(cluster_topology)
     struct cluster_topology *cluster = test_cluster_create(&eight_nodes, &err);
+    assert_non_null(cluster);
     CLEANUP(wire_plan) struct wire_plan *wire = create(cluster, SIXTY_FOUR, 8, NULL, &err);
     assert_non_null(wire);
     CLEANUP_MEMORY char *good = encode(wire, &err);
+    assert_non_null(good);
     for (size_t i = 0; i < COUNT_OF(forgeries); i++) {
         char bad[1024];
         forge(good, forgeries[i].from, forgeries[i].to, bad, sizeof(bad));
@@ -199,6 +201,7 @@ static void refuses_maps_that_do_not_fit_the_step(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(cluster_topology)
     struct cluster_topology *cluster = test_cluster_create(&eight_nodes, &err);
+    assert_non_null(cluster);
     const struct degrees small = {8, 1, 1, 8, 2, 1, 2, 1, 2};
     assert_null(create(cluster, small, 8, NULL, &err));
     assert_string_equal(err.text, "the plan uses 4 of the step's 8 nodes; start the step on 4");
