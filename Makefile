@@ -70,11 +70,8 @@ WORKLOAD_SOURCES := \
 	common/workload/training_spec.c
 
 PLANNER_SOURCES := \
-	common/planner/candidate_pool.c \
 	common/planner/communication_model.c \
 	common/planner/compute_model.c \
-	common/planner/configuration_search.c \
-	common/planner/constraint.c \
 	common/planner/efficiency_catalogue.c \
 	common/planner/group_span.c \
 	common/planner/memory_model.c \
@@ -82,11 +79,14 @@ PLANNER_SOURCES := \
 	common/planner/plan.c \
 	common/planner/plan_context.c \
 	common/planner/plan_degrees.c \
-	common/planner/plan_remedy.c \
 	common/planner/plan_search.c \
 	common/planner/step_time.c \
 	common/planner/strategy.c \
-	common/planner/strategy_rules.c
+	common/planner/strategy_rules.c \
+	common/planner/search/candidate_pool.c \
+	common/planner/search/configuration_search.c \
+	common/planner/search/constraint.c \
+	common/planner/search/plan_remedy.c
 
 MAPPING_SOURCES := \
 	common/mapping/block_order.c \
@@ -171,6 +171,7 @@ DATA_FILES := \
 UNIT_TESTS := \
 	tests/unit/cli/child_output_test.c \
 	tests/unit/cli/command_options_test.c \
+	tests/unit/cli/command_test.c \
 	tests/unit/cli/documents_test.c \
 	tests/unit/cli/output_test.c \
 	tests/unit/report/map_report_test.c \

@@ -89,12 +89,15 @@ static void add_node_row(struct text_table *table, const struct rank_map *map, s
     uint64_t first = (uint64_t)block * map->gpus_per_node;
     struct rank_place place;
     unsigned low[COORDINATE_COUNT], high[COORDINATE_COUNT];
-    for (unsigned i = 0; i < map->gpus_per_node; i++) {
+    rank_map_place(map, first, &place);
+    for (unsigned j = 0; j < COORDINATE_COUNT; j++)
+        low[j] = high[j] = coordinate_of(&place.coordinates, j);
+    for (unsigned i = 1; i < map->gpus_per_node; i++) {
         rank_map_place(map, first + i, &place);
         for (unsigned j = 0; j < COORDINATE_COUNT; j++) {
             unsigned value = coordinate_of(&place.coordinates, j);
-            low[j] = i == 0 || value < low[j] ? value : low[j];
-            high[j] = i == 0 || value > high[j] ? value : high[j];
+            low[j] = value < low[j] ? value : low[j];
+            high[j] = value > high[j] ? value : high[j];
         }
     }
     add_range(table, first, first + map->gpus_per_node - 1);

@@ -160,14 +160,15 @@ struct json_value *plan_report_json(const struct plan_report *report)
 struct json_value *check_report_json(const struct plan_report *report)
 {
     const struct plan_list *list = report->list;
-    const struct plan *plan = list->plan_count > 0 ? &list->plans[0] : list->nearest;
+    const struct plan *best = list->plan_count > 0 ? list->plans : NULL;
+    const struct plan *shown = best ? best : list->nearest;
     struct json_value *document = json_value_create_object();
     json_add_text(document, "schema", "parplan.check/1");
     add_request(document, report);
     add_policy(document, &list->policy);
-    json_add_text(document, "fit", fit_verdict_name(plan ? plan->memory.verdict : FIT_UNKNOWN));
-    if (list->plan_count > 0)
-        add_plan(document, "plan", &list->plans[0]);
+    json_add_text(document, "fit", fit_verdict_name(shown ? shown->memory.verdict : FIT_UNKNOWN));
+    if (best)
+        add_plan(document, "plan", best);
     else
         json_add_null(document, "plan");
     add_outcome(document, list);

@@ -116,89 +116,11 @@ static void helps(void **state)
     text_buffer_done(&io.out);
 }
 
-static int run(const char *const *words, struct command_io *io, struct error_info *err)
-{
-    static char copies[MAXIMUM_WORDS][128];
-    char *argv[MAXIMUM_WORDS + 1] = {NULL};
-    int argc = 0;
-    for (; argc < MAXIMUM_WORDS && words[argc]; argc++) {
-        snprintf(copies[argc], sizeof(copies[argc]), "%s", words[argc]);
-        argv[argc] = copies[argc];
-    }
-    text_buffer_init(&io->out, 16 << 20);
-    return (int)command_status(command_run(argc, argv, io, err), err);
-}
-
-static void finds_commands(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *words[6];
-        int status;
-        const char *want; /* in what is printed or in the error */
-    } rows[] = {
-        {{"parplan"}, EXIT_USAGE, "usage: parplan"},
-        {{"parplan", "--help"}, EXIT_DONE, "usage: parplan"},
-        {{"parplan", "help"}, EXIT_DONE, "usage: parplan"},
-        {{"parplan", "help", "env"}, EXIT_DONE, "parplan env"},
-        {{"parplan", "help", "evn"}, EXIT_USAGE, "did you mean `parplan env`?"},
-        {{"parplan", "--version"}, EXIT_DONE, "parplan " PARPLAN_VERSION},
-        {{"parplan", "zzzzzz"}, EXIT_USAGE, "is no command"},
-        {{"parplan", "gpus", "--gpu", "h100"}, EXIT_DONE, "h100"},
-        {{"parplan", "models", "--model", "gpt2"}, EXIT_DONE, "124,439,808"},
-        {{"parplan", "map", "--plan=tp=16", "--cluster=dgx-h100:2"},
-         EXIT_REFUSED,
-         "tp-within-node"},
-        {{"parplan", "env", "--plan=tp=8", "--cluster=dgx-h100:1", "--rank=3"},
-         EXIT_DONE,
-         "export RANK=3"},
-        {{"parplan", "topology", "--node", "dgx-h100", "--explain"},
-         EXIT_DONE,
-         "Links between GPUs"},
-        {{"parplan", "check", "--plan=tp=8", "--cluster=dgx-h100:1", "--model=llama3-8b"},
-         EXIT_DONE,
-         "allowed"},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct error_info err = {.kind = ERROR_NONE};
-        struct command_io io = {.style = {.width = 100}};
-        int status = run(rows[i].words, &io, &err);
-        bool memory = err.kind == ERROR_MEMORY || text_buffer_failed(&io.out);
-        if (!memory) {
-            assert_int_equal(status, rows[i].status);
-            if (!strstr(text_buffer_text(&io.out), rows[i].want) && !strstr(err.text, rows[i].want))
-                fail_msg("row %zu: neither '%s' nor '%s' has '%s'", i, text_buffer_text(&io.out),
-                         err.text, rows[i].want);
-        }
-        text_buffer_done(&io.out);
-    }
-}
-
-static void statuses_follow_the_error(void **state)
-{
-    (void)state;
-    static const struct {
-        int returned;
-        enum error_kind kind;
-        enum exit_status want;
-    } rows[] = {
-        {0, ERROR_NONE, EXIT_DONE},
-        {EXIT_NO_FIT, ERROR_NONE, EXIT_NO_FIT},
-        {EXIT_REFUSED, ERROR_INPUT, EXIT_REFUSED},
-        {-1, ERROR_INPUT, EXIT_USAGE},
-        {-1, ERROR_SYSTEM, EXIT_FAILED},
-        {-1, ERROR_MEMORY, EXIT_FAILED},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct error_info err = {.kind = rows[i].kind};
-        assert_int_equal(command_status(rows[i].returned, &err), rows[i].want);
-    }
-}
-
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(takes_options),          cmocka_unit_test(says_what_is_wrong),
-    cmocka_unit_test(the_same_twice_is_fine), cmocka_unit_test(helps),
-    cmocka_unit_test(finds_commands),         cmocka_unit_test(statuses_follow_the_error),
+    cmocka_unit_test(takes_options),
+    cmocka_unit_test(says_what_is_wrong),
+    cmocka_unit_test(the_same_twice_is_fine),
+    cmocka_unit_test(helps),
 };
 
 int main(void) { return unit_test_main("cli/command_options", tests, COUNT_OF(tests)); }
