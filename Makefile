@@ -202,7 +202,9 @@ UNIT_TESTS := \
 	tests/unit/mapping/rank_map_test.c \
 	tests/unit/mapping/traffic_test.c \
 	tests/unit/mapping/wire_plan_test.c \
+	tests/unit/planner/candidate_pool_test.c \
 	tests/unit/planner/communication_model_test.c \
+	tests/unit/planner/constraint_test.c \
 	tests/unit/planner/efficiency_catalogue_test.c \
 	tests/unit/planner/group_span_test.c \
 	tests/unit/planner/memory_model_test.c \

@@ -34,10 +34,11 @@ static struct levels levels_of(const struct plan_context *context, const struct 
     return levels;
 }
 
-static double rounds(double parts)
+/* log2, rounded up. */
+static double rounds(unsigned parts)
 {
-    double hops = 0;
-    for (double reach = 1; reach < parts; reach *= 2)
+    unsigned hops = 0;
+    while (hops < 32 && (uint64_t)1 << hops < parts)
         hops++;
     return hops;
 }
@@ -51,7 +52,7 @@ static struct hops hops_of(const struct levels *levels, enum collective collecti
     double inside = levels->inside - 1, outside = levels->parts - 1;
     switch (collective) {
     case COLLECTIVE_ALL_REDUCE:
-        return (struct hops){2 * inside, 2 * smaller(outside, rounds(levels->parts))};
+        return (struct hops){2 * inside, 2 * smaller(outside, rounds((unsigned)levels->parts))};
     case COLLECTIVE_ALL_GATHER:
         return (struct hops){inside, outside};
     default:

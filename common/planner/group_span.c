@@ -116,7 +116,7 @@ static struct stride stride_of(const struct degrees *degrees, enum rank_order or
 
 static unsigned ceiling(unsigned value, unsigned divisor)
 {
-    return (value + divisor - 1) / divisor;
+    return divisor > 0 ? (value + divisor - 1) / divisor : value;
 }
 
 static unsigned nodes_of(const struct cluster_shape *shape, const struct degrees *degrees,
@@ -126,42 +126,66 @@ static unsigned nodes_of(const struct cluster_shape *shape, const struct degrees
     return ceiling(group.size, members_in_block(group.stride, group.size, shape->gpus_per_node));
 }
 
+struct reach_inputs {
+    const struct cluster_shape *shape;
+    const struct degrees *degrees;
+    unsigned cell;    /* nodes of one TP x CP block */
+    unsigned experts; /* nodes of one ETP x EP block */
+    unsigned shard;   /* nodes of one shard group, when it is narrower than DP; else 1 */
+};
+
+static unsigned larger(unsigned left, unsigned right) { return left > right ? left : right; }
+
 /* Nodes side by side over which the group's members spread when the mapping lays TP
  * innermost, then CP and EP, then a narrow shard group, then PP, and DP outermost. */
-static unsigned reach_of(const struct cluster_shape *shape, const struct degrees *degrees,
-                         enum rank_order order, enum group_dimension dimension, unsigned nodes)
+static unsigned reach_of(const struct reach_inputs *inputs, enum group_dimension dimension,
+                         unsigned nodes)
 {
-    if (dimension == GROUP_TP)
+    unsigned per_node = inputs->shape->gpus_per_node;
+    bool narrow = inputs->degrees->shard < inputs->degrees->dp;
+    switch (dimension) {
+    case GROUP_TP:
         return nodes;
-    unsigned cell = nodes_of(shape, degrees, order, GROUP_TP) *
-                    (dimension == GROUP_CP ? nodes : nodes_of(shape, degrees, order, GROUP_CP));
-    if (dimension == GROUP_CP)
-        return cell;
-    unsigned experts = ceiling(degrees->etp * degrees->ep, shape->gpus_per_node);
-    if (dimension == GROUP_EP)
-        return experts > nodes ? experts : nodes;
-    bool narrow = degrees->shard < degrees->dp;
-    if (dimension == GROUP_SHARD && narrow)
-        return cell * nodes;
-    unsigned inner = experts > cell ? experts : cell;
-    if (dimension == GROUP_PP) {
-        unsigned shard = narrow ? cell * nodes_of(shape, degrees, order, GROUP_SHARD) : 1;
-        return (shard > inner ? shard : inner) * nodes;
+    case GROUP_CP:
+        return inputs->cell;
+    case GROUP_EP:
+        return larger(inputs->experts, nodes);
+    case GROUP_PP:
+        return larger(larger(inputs->cell, inputs->experts), inputs->cell * inputs->shard) * nodes;
+    case GROUP_SHARD:
+        if (narrow)
+            return inputs->cell * nodes;
+        break;
+    default:
+        break;
     }
-    uint64_t world = degrees_world(degrees);
-    return (unsigned)((world + shape->gpus_per_node - 1) / shape->gpus_per_node);
+    return ceiling((unsigned)degrees_world(inputs->degrees), per_node);
+}
+
+static struct reach_inputs reach_inputs_of(const struct cluster_shape *shape,
+                                           const struct degrees *degrees, enum rank_order order)
+{
+    bool narrow = degrees->shard < degrees->dp;
+    return (struct reach_inputs){
+        .shape = shape,
+        .degrees = degrees,
+        .cell =
+            nodes_of(shape, degrees, order, GROUP_TP) * nodes_of(shape, degrees, order, GROUP_CP),
+        .experts = ceiling(degrees->etp * degrees->ep, shape->gpus_per_node),
+        .shard = narrow ? nodes_of(shape, degrees, order, GROUP_SHARD) : 1,
+    };
 }
 
 static unsigned members_in_domain(const struct cluster_shape *shape, const struct stride *group,
                                   const struct group_span *span, unsigned reach)
 {
     unsigned domain = shape->domain_gpus;
-    if (domain <= shape->gpus_per_node)
+    if (shape->gpus_per_node == 0 || domain <= shape->gpus_per_node)
         return members_in_block(group->stride, group->size, domain);
     unsigned domain_nodes = domain / shape->gpus_per_node;
-    if (reach <= domain_nodes && domain_nodes % reach == 0)
+    if (reach == 0 || (reach <= domain_nodes && domain_nodes % reach == 0))
         return group->size;
-    unsigned apart = reach / span->nodes;
+    unsigned apart = span->nodes > 0 ? reach / span->nodes : 0;
     unsigned inside = apart > 0 ? domain_nodes / apart : 1;
     return inside > 1 ? span->per_node * greatest_common_divisor(inside, span->nodes)
                       : span->per_node;
@@ -170,7 +194,7 @@ static unsigned members_in_domain(const struct cluster_shape *shape, const struc
 static int tier_for(const struct cluster_shape *shape, unsigned reach)
 {
     for (unsigned tier = 0; tier < shape->tier_count; tier++)
-        if (shape->tier_nodes[tier] == 0 || shape->tier_nodes[tier] % reach == 0)
+        if (shape->tier_nodes[tier] == 0 || (reach > 0 && shape->tier_nodes[tier] % reach == 0))
             return (int)tier;
     return (int)shape->tier_count;
 }
@@ -185,7 +209,8 @@ void group_span_in(const struct cluster_shape *shape, const struct degrees *degr
     span.tier = DISTANCE_SAME_NODE;
     if (group.size > 1) {
         span.nodes = ceiling(group.size, span.per_node);
-        unsigned reach = reach_of(shape, degrees, order, dimension, span.nodes);
+        struct reach_inputs inputs = reach_inputs_of(shape, degrees, order);
+        unsigned reach = reach_of(&inputs, dimension, span.nodes);
         span.per_domain = members_in_domain(shape, &group, &span, reach);
         if (span.nodes > 1)
             span.tier =

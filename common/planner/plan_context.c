@@ -26,21 +26,28 @@ static double speed_of(const struct gpu_model *gpu)
     return gpu ? gpu->flops_per_second[GPU_FP16] : 0;
 }
 
+/* What is known of a kind's first GPU; the model may be NULL. */
+static const struct gpu_model *first_gpu(const struct plan_context *context,
+                                         const struct node_topology *node, uint64_t *ret_memory)
+{
+    const struct node_gpu *first = &node->gpus[0];
+    const struct gpu_model *gpu =
+        first->model ? gpu_catalogue_find(context->request->gpus, first->model, first->memory_bytes)
+                     : NULL;
+    *ret_memory = first->memory_bytes > 0 || !gpu ? first->memory_bytes : gpu->memory_bytes;
+    return gpu;
+}
+
 /* The slowest kind decides times, the smallest GPU capacity. */
 static void find_node(struct plan_context *context)
 {
     const struct cluster_topology *cluster = context->request->cluster;
     for (size_t i = 0; i < cluster->kind_count; i++) {
         const struct node_topology *node = cluster->kinds[i];
+        uint64_t memory = 0;
         if (node->gpu_count == 0)
             continue;
-        const struct gpu_model *gpu = NULL;
-        if (node->gpus[0].model)
-            gpu = gpu_catalogue_find(context->request->gpus, node->gpus[0].model,
-                                     node->gpus[0].memory_bytes);
-        uint64_t memory = node->gpus[0].memory_bytes;
-        if (memory == 0 && gpu)
-            memory = gpu->memory_bytes;
+        const struct gpu_model *gpu = first_gpu(context, node, &memory);
         if (!context->node || speed_of(gpu) < speed_of(context->gpu)) {
             context->node = node;
             context->gpu = gpu;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "planner/plan_search.h"
 
-#include "planner/configuration_search.h"
-#include "planner/plan_remedy.h"
+#include "planner/search/configuration_search.h"
+#include "planner/search/plan_remedy.h"
 #include "planner/step_time.h"
 #include "planner/strategy.h"
 #include <string.h>

@@ -159,7 +159,7 @@ static double pipeline_seconds(const struct step *step, struct stage_seconds *re
     unsigned pp = step->layout.pp;
     unsigned kinds[] = {0, pp > 2 ? pp - 2 : 0, pp - 1};
     double weights[] = {pp > 1, pp > 2 ? pp - 2 : 0, 1}, sum = 0;
-    ret_slowest->total = -1;
+    *ret_slowest = (struct stage_seconds){.total = -1};
     for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
         struct stage_seconds stage;
         if (weights[i] <= 0)

@@ -15,8 +15,8 @@
 #ifndef PLANNER_STRATEGY_H
 #define PLANNER_STRATEGY_H
 
-#include "planner/candidate_pool.h"
 #include "planner/plan_context.h"
+#include "planner/search/candidate_pool.h"
 
 #define STRATEGY_SIMPLICITY_MARGIN 0.10
 /* Two runs of one configuration differ by as much (BigScience chronicles: up to 5 %). */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "planner/strategy.h"
 
-#include "planner/configuration_search.h"
 #include "planner/efficiency_catalogue.h"
 #include "planner/memory_model.h"
 #include "planner/pipeline_schedule.h"
+#include "planner/search/configuration_search.h"
 
 #define GIB 1073741824.0
 #define GIGA 1e9

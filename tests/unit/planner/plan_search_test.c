@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/unit_test.h"
 
-#include "planner/candidate_pool.h"
+#include "planner/search/candidate_pool.h"
 #include "tests/support/planner_fixture.h"
 #include <string.h>
 

@@ -9,8 +9,8 @@
  * then fewer dimensions, then memory, then smaller degrees: integers only, so that the last
  * bits of a double decide nothing.
  */
-#ifndef PLANNER_CANDIDATE_POOL_H
-#define PLANNER_CANDIDATE_POOL_H
+#ifndef PLANNER_SEARCH_CANDIDATE_POOL_H
+#define PLANNER_SEARCH_CANDIDATE_POOL_H
 
 #include "planner/plan.h"
 

@@ -10,11 +10,11 @@
  * vpp over divisors; micro batch and HSDP widths in powers of two; recompute where it keeps
  * less. A given key replaces its list.
  */
-#ifndef PLANNER_CONFIGURATION_SEARCH_H
-#define PLANNER_CONFIGURATION_SEARCH_H
+#ifndef PLANNER_SEARCH_CONFIGURATION_SEARCH_H
+#define PLANNER_SEARCH_CONFIGURATION_SEARCH_H
 
-#include "planner/candidate_pool.h"
 #include "planner/plan_context.h"
+#include "planner/search/candidate_pool.h"
 
 #define SEARCH_CP_SEQUENCE 32768u /* tokens from which context parallelism is tried */
 #define SEARCH_CP_MAXIMUM 64u

@@ -10,8 +10,8 @@
  * theoretical_memory_usage.py); 2 CP divides the sequence (causal load balance); M is a
  * multiple of PP when interleaved (Narayanan 2021, 2.2.2).
  */
-#ifndef PLANNER_CONSTRAINT_H
-#define PLANNER_CONSTRAINT_H
+#ifndef PLANNER_SEARCH_CONSTRAINT_H
+#define PLANNER_SEARCH_CONSTRAINT_H
 
 #include "planner/plan_context.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "planner/candidate_pool.h"
+#include "planner/search/candidate_pool.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "planner/constraint.h"
+#include "planner/search/constraint.h"
 
 #include "planner/pipeline_schedule.h"
 
@@ -90,8 +90,10 @@ static bool chunks_divide(const struct plan_context *context, const struct plan 
 {
     (void)given;
     struct pipeline_layout layout;
-    return plan->degrees.vpp == 1 ||
-           pipeline_layout_of(context->model->layers, plan->degrees.pp, plan->degrees.vpp, &layout);
+    const struct degrees *degrees = &plan->degrees;
+    return degrees->vpp == 1 ||
+           (degrees->pp > 1 &&
+            pipeline_layout_of(context->model->layers, degrees->pp, degrees->vpp, &layout));
 }
 
 static bool batch_divides(const struct plan_context *context, const struct plan *plan, bool given)

@@ -5,11 +5,11 @@
  * way), offload to host memory or NVMe, more nodes of the same kind, a shorter sequence, a
  * larger GPU.
  */
-#ifndef PLANNER_PLAN_REMEDY_H
-#define PLANNER_PLAN_REMEDY_H
+#ifndef PLANNER_SEARCH_PLAN_REMEDY_H
+#define PLANNER_SEARCH_PLAN_REMEDY_H
 
-#include "planner/candidate_pool.h"
 #include "planner/plan_context.h"
+#include "planner/search/candidate_pool.h"
 
 #define REMEDY_MAXIMUM_NODES 16384u
 #define REMEDY_EVERY_NODE_COUNT 64u /* up to here every count is tried, then doubled */

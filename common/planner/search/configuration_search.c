@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "planner/configuration_search.h"
+#include "planner/search/configuration_search.h"
 
-#include "planner/constraint.h"
 #include "planner/efficiency_catalogue.h"
 #include "planner/memory_model.h"
 #include "planner/pipeline_schedule.h"
+#include "planner/search/constraint.h"
 #include "planner/step_time.h"
 
 struct list {
