@@ -168,9 +168,7 @@ void plan_explanation_text(const struct plan_report *report, const struct text_s
         add_time(&list->plans[0], style, out);
         add_others(list, style, out);
     } else {
-        text_buffer_add_text(out, "\n");
-        plan_report_misfit(report, out);
-        text_buffer_add_text(out, "\n");
+        plan_report_misfit(report, style, out);
         if (list->nearest)
             add_memory(list->nearest, style, out);
     }

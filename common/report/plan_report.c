@@ -2,6 +2,7 @@
 #include "report/plan_report.h"
 #include "report/number_text.h"
 #include "report/text_table.h"
+#include <string.h>
 
 static const char *const tp_within_names[TP_WITHIN_COUNT] = {
     [TP_WITHIN_NODE] = "node",
@@ -111,28 +112,33 @@ void plan_report_remedies(const struct plan_list *list, const struct text_style 
     text_table_write(table, style, out);
 }
 
-void plan_report_notes(const struct plan_list *list, const struct text_style *style,
-                       struct text_buffer *out)
+/* but: a note that stands elsewhere already, or NULL. */
+static void add_notes(const struct plan_list *list, const char *but, const struct text_style *style,
+                      struct text_buffer *out)
 {
     static const struct text_column columns[] = {{.title = NULL}, {.title = NULL, .wrap = true}};
-    bool warned = list->policy.result == POLICY_WARNED;
-    if (list->note_count == 0 && !warned)
-        return;
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
-    text_heading(style, out, "Notes");
-    if (warned) {
-        text_table_tone(table, TONE_WARNING);
-        text_table_add(table, "!");
-        text_table_add(table, list->policy.text);
-    }
     for (size_t i = 0; i < list->note_count; i++) {
-        text_table_add(table, "-");
+        bool warns = strcmp(list->notes[i], list->policy.text) == 0;
+        if (but && strcmp(list->notes[i], but) == 0)
+            continue;
+        text_table_tone(table, warns ? TONE_WARNING : TONE_PLAIN);
+        text_table_add(table, warns ? "!" : "-");
         text_table_add(table, list->notes[i]);
     }
+    if (table && text_table_rows(table) == 0)
+        return;
+    text_heading(style, out, "Notes");
     text_table_write(table, style, out);
 }
 
-void plan_report_misfit(const struct plan_report *report, struct text_buffer *out)
+void plan_report_notes(const struct plan_list *list, const struct text_style *style,
+                       struct text_buffer *out)
+{
+    add_notes(list, NULL, style, out);
+}
+
+static void write_misfit(const struct plan_report *report, struct text_buffer *out)
 {
     const struct plan *nearest = report->list->nearest;
     text_buffer_add(out, "nothing fits: %s on %s", report->request->model->name,
@@ -150,12 +156,12 @@ void plan_report_misfit(const struct plan_report *report, struct text_buffer *ou
                     number_bytes(nearest->memory.capacity_bytes).text);
 }
 
-static void add_misfit(const struct plan_report *report, const struct text_style *style,
-                       struct text_buffer *out)
+void plan_report_misfit(const struct plan_report *report, const struct text_style *style,
+                        struct text_buffer *out)
 {
     CLEANUP_DONE(text_buffer) struct text_buffer line;
     text_buffer_init(&line, TEXT_BUFFER_REPORT_MAXIMUM);
-    plan_report_misfit(report, &line);
+    write_misfit(report, &line);
     text_buffer_add(out, "\n%s", text_tone_begin(style, TONE_BAD));
     text_wrap(text_buffer_text(&line), 0, text_style_width(style), out);
     text_buffer_add(out, "%s\n", text_tone_end(style, TONE_BAD));
@@ -168,7 +174,7 @@ void plan_report_text(const struct plan_report *report, const struct text_style 
     if (report->list->plan_count > 0)
         plan_report_plans(report, style, out);
     else
-        add_misfit(report, style, out);
+        plan_report_misfit(report, style, out);
     plan_report_remedies(report->list, style, out);
     plan_report_notes(report->list, style, out);
 }
@@ -224,9 +230,9 @@ void check_report_text(const struct plan_report *report, const struct text_style
         add_check_plan(table, plan);
     text_table_write(table, style, out);
     if (list->plan_count == 0)
-        add_misfit(report, style, out);
+        plan_report_misfit(report, style, out);
     plan_report_remedies(list, style, out);
-    plan_report_notes(list, style, out);
+    add_notes(list, list->policy.text, style, out);
 }
 
 void policy_report_text(const struct degrees *degrees, const struct policy_verdict *verdict,

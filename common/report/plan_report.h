@@ -42,7 +42,7 @@ struct json_value *policy_report_json(const struct degrees *degrees,
 /* "policy 3, memory 1,204"; nothing when none was rejected. */
 void plan_report_rejections(const struct plan_list *list, struct text_buffer *out);
 
-/* Parts that several reports share: what was asked; the remedies; the notes; one line that
+/* Parts that several reports share: what was asked; the remedies; the notes; a sentence that
  * says what the nearest plan needs and what there is ("nothing fits: …"). */
 void plan_report_request(const struct plan_report *report, const struct text_style *style,
                          struct text_buffer *out);
@@ -52,6 +52,7 @@ void plan_report_remedies(const struct plan_list *list, const struct text_style 
                           struct text_buffer *out);
 void plan_report_notes(const struct plan_list *list, const struct text_style *style,
                        struct text_buffer *out);
-void plan_report_misfit(const struct plan_report *report, struct text_buffer *out);
+void plan_report_misfit(const struct plan_report *report, const struct text_style *style,
+                        struct text_buffer *out);
 
 #endif

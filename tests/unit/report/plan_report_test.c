@@ -78,7 +78,7 @@ static const struct plan_rule rules[] = {
     {.rule = "ddp-fits", .inputs = "1 GPU", .verdict = "no", .reason = "too large"},
     {.rule = "inputs", .verdict = "given"},
 };
-static const char *const notes[] = {"sequence_length is not given: 4096"};
+static const char *const notes[] = {"sequence_length is not given: 4096", "policy warns"};
 static const size_t pareto[] = {0, 1};
 
 static const struct plan_list found = {
@@ -91,7 +91,7 @@ static const struct plan_list found = {
     .rejected = {[REJECT_MEMORY] = 1204, [REJECT_POLICY] = 3},
     .examined = 5000,
     .notes = notes,
-    .note_count = 1,
+    .note_count = 2,
     .policy = {.result = POLICY_WARNED, .code = POLICY_TP_EXCEEDS_DOMAIN, .text = "policy warns"},
 };
 static const struct plan_remedy remedies[] = {{.kind = "nodes", .text = "needs 5 nodes"}};
