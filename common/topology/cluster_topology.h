@@ -44,7 +44,7 @@ struct cluster_topology *cluster_topology_create(const char *name, struct node_t
 void cluster_topology_free(struct cluster_topology *cluster);
 
 /* cluster.yaml (schema parplan.cluster/1). presets resolve `preset:` names; kinds may also
- * be described in place (gpus, gpu, nics, nvlink groups, host_memory …: docs/cluster-file). */
+ * be described in place (gpus, gpu, nics, nvlink groups, host_memory …): docs/files.md. */
 struct preset_catalogue;
 struct gpu_catalogue;
 struct cluster_topology *cluster_topology_parse(const char *text, size_t bytes, const char *source,

@@ -247,7 +247,7 @@ static bool is_listed_below(const struct builder *builder, unsigned index,
 static int place_node(struct builder *builder, unsigned index, const char *name,
                       struct error_info *err)
 {
-    unsigned number;
+    unsigned number = 0;
     if (intern_node(builder, name, &number, err) < 0)
         return -1;
     struct fabric_node *node = &builder->nodes[number];
@@ -277,7 +277,7 @@ static int place_domain(struct builder *builder, unsigned domain, struct error_i
 {
     const struct fabric_domain_input *input = &builder->input->nvlink_domains[domain];
     for (size_t n = 0; n < node_list_count(input->nodes); n++) {
-        unsigned number;
+        unsigned number = 0;
         if (intern_node(builder, node_list_name(input->nodes, n), &number, err) < 0)
             return -1;
         struct fabric_node *node = &builder->nodes[number];

@@ -53,7 +53,7 @@ static const struct yaml_field domain_fields[] = {
 struct section {
     struct arena *arena;
     struct node_list **lists;
-    size_t list_count, list_capacity;
+    size_t list_count;
     struct fabric_switch_input *switches;
     struct fabric_domain_input *domains;
     const char *warnings[2];
@@ -122,18 +122,26 @@ static int load_switch(struct section *section, const struct yaml_node *node,
 static int load_switches(struct section *section, const struct yaml_node *list,
                          struct error_info *err)
 {
-    for (size_t i = 0; list && i < list->child_count; i++)
+    size_t count = list ? list->child_count : 0;
+    section->switches = arena_allocate_array(section->arena, count, sizeof(*section->switches));
+    if (!section->switches)
+        return error_set_memory(err);
+    for (size_t i = 0; i < count; i++)
         if (load_switch(section, list->children[i], &section->switches[i], err) < 0)
             return -1;
     section->input.switches = section->switches;
-    section->input.switch_count = list ? list->child_count : 0;
+    section->input.switch_count = count;
     return 0;
 }
 
 static int load_domains(struct section *section, const struct yaml_node *list,
                         struct error_info *err)
 {
-    for (size_t i = 0; list && i < list->child_count; i++) {
+    size_t count = list ? list->child_count : 0;
+    section->domains = arena_allocate_array(section->arena, count, sizeof(*section->domains));
+    if (!section->domains)
+        return error_set_memory(err);
+    for (size_t i = 0; i < count; i++) {
         const struct yaml_node *node = list->children[i];
         struct domain_entry entry;
         if (yaml_fields_load(node, domain_fields, COUNT_OF(domain_fields), &entry, err) < 0)
@@ -145,7 +153,7 @@ static int load_domains(struct section *section, const struct yaml_node *list,
             return -1;
     }
     section->input.nvlink_domains = section->domains;
-    section->input.nvlink_domain_count = list ? list->child_count : 0;
+    section->input.nvlink_domain_count = count;
     return 0;
 }
 
@@ -171,15 +179,10 @@ static int prepare(struct section *section, const struct fabric_entry *entry,
     size_t switches = entry->switches ? entry->switches->child_count : 0;
     size_t domains = entry->nvlink_domains ? entry->nvlink_domains->child_count : 0;
     section->arena = arena_create(SECTION_MAXIMUM_BYTES);
-    section->list_capacity = 2 * switches + domains;
-    section->lists = memory_allocate_array(section->list_capacity, sizeof(struct node_list *));
+    section->lists = memory_allocate_array(2 * switches + domains, sizeof(struct node_list *));
     if (!section->arena || !section->lists)
         return error_set_memory(err);
-    section->switches = arena_allocate_array(section->arena, switches, sizeof(*section->switches));
-    section->domains = arena_allocate_array(section->arena, domains, sizeof(*section->domains));
-    if (!section->switches || !section->domains)
-        return error_set_memory(err);
-    size_t tier_count;
+    size_t tier_count = 0;
     if (text_list_load(entry->tiers, section->arena, &section->input.tier_names, &tier_count, err) <
         0)
         return -1;

@@ -111,7 +111,7 @@ static int load_member(const struct yaml_node *item, size_t gpu_count, bool *see
 static int load_group(const struct yaml_node *group, size_t gpu_count, double gpu_rate, bool *seen,
                       double *rates, struct error_info *err)
 {
-    unsigned members[NODE_MAXIMUM_GPUS];
+    unsigned members[NODE_MAXIMUM_GPUS] = {0};
     if (group->kind != YAML_SEQUENCE || group->child_count < 2 || group->child_count > gpu_count)
         return yaml_node_error(group, err, "a group of at least two GPUs is expected, as [0, 1]");
     size_t count = group->child_count;

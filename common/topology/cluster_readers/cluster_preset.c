@@ -103,9 +103,11 @@ static int cabling_allocate(struct cabling *cabling, struct error_info *err)
     const struct node_preset *preset = cabling->preset;
     uint64_t count = cabling->node_count, leaf = preset->nodes_per_leaf;
     cabling->leaf_count = (size_t)((count + leaf - 1) / leaf);
-    if (cabling->leaf_count >= FABRIC_MAXIMUM_SWITCHES)
-        return error_set(err, "%s: %zu leaf switches are more than are possible", preset->name,
-                         cabling->leaf_count);
+    if (cabling->leaf_count >= FABRIC_MAXIMUM_SWITCHES) {
+        error_set(err, "%s: %zu leaf switches are more than are possible", preset->name,
+                  cabling->leaf_count);
+        return -1;
+    }
     if (preset->nvlink_domain_nodes > 1)
         cabling->domain_count =
             (size_t)((count + preset->nvlink_domain_nodes - 1) / preset->nvlink_domain_nodes);
@@ -116,8 +118,10 @@ static int cabling_allocate(struct cabling *cabling, struct error_info *err)
     cabling->domains = memory_allocate_array(cabling->domain_count, sizeof(*cabling->domains));
     cabling->names = memory_allocate_array(cabling->leaf_count, sizeof(*cabling->names));
     if (!cabling->leaf_nodes || !cabling->domain_nodes || !cabling->switches || !cabling->domains ||
-        !cabling->names)
-        return error_set_memory(err);
+        !cabling->names) {
+        error_set_memory(err);
+        return -1;
+    }
     cabling->leaf_names = node_list_create(err);
     return cabling->leaf_names ? 0 : -1;
 }
@@ -190,7 +194,7 @@ struct cluster_topology *cluster_topology_from_preset(const char *text,
 {
     const struct node_preset *preset = NULL;
     uint64_t count = 0;
-    if (split(text, presets, &preset, &count, err) < 0)
+    if (split(text, presets, &preset, &count, err) < 0 || !preset)
         return NULL;
     CLEANUP(node_list) struct node_list *names = name_nodes(0, count, count, err);
     CLEANUP_MEMORY unsigned *node_kinds = memory_allocate_array(count, sizeof(*node_kinds));

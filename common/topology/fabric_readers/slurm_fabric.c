@@ -176,8 +176,10 @@ static int grow(struct reader *reader, struct error_info *err)
     size_t capacity = reader->capacity ? reader->capacity * 2 : FIRST_CAPACITY;
     struct fabric_switch_input *switches =
         memory_grow_array(reader->switches, reader->capacity, capacity, sizeof(*reader->switches));
-    if (!switches)
-        return error_set_memory(err);
+    if (!switches) {
+        error_set_memory(err);
+        return -1;
+    }
     reader->switches = switches;
     reader->capacity = capacity;
     return 0;

@@ -239,7 +239,7 @@ static void limit_rates(struct merge_state *state, struct pair_facts *pairs)
 static void conclude_capability(struct merge_state *state, const struct pair_facts *pairs)
 {
     struct node_topology *node = state->node;
-    if (node->nvlink != NVLINK_KNOWN)
+    if (node->nvlink != NVLINK_KNOWN || !pairs->decider)
         return;
     node->gpu_nvlink_bytes_per_second = pairs->decider->gpu_nvlink_bytes_per_second;
     if (node->gpu_nvlink_bytes_per_second > 0)
