@@ -198,6 +198,7 @@ UNIT_TESTS := \
 	tests/unit/mapping/name_order_test.c \
 	tests/unit/mapping/node_mapping_test.c \
 	tests/unit/mapping/node_permutation_test.c \
+	tests/unit/mapping/placement_test.c \
 	tests/unit/mapping/rank_environment_test.c \
 	tests/unit/mapping/rank_map_test.c \
 	tests/unit/mapping/traffic_test.c \
@@ -209,6 +210,7 @@ UNIT_TESTS := \
 	tests/unit/planner/group_span_test.c \
 	tests/unit/planner/memory_model_test.c \
 	tests/unit/planner/pipeline_schedule_test.c \
+	tests/unit/planner/plan_context_test.c \
 	tests/unit/planner/plan_degrees_test.c \
 	tests/unit/planner/plan_search_test.c \
 	tests/unit/planner/step_time_test.c \

@@ -179,10 +179,9 @@ static struct reach_inputs reach_inputs_of(const struct cluster_shape *shape,
 static unsigned members_in_domain(const struct cluster_shape *shape, const struct stride *group,
                                   const struct group_span *span, unsigned reach)
 {
-    unsigned domain = shape->domain_gpus;
-    if (shape->gpus_per_node == 0 || domain <= shape->gpus_per_node)
-        return members_in_block(group->stride, group->size, domain);
-    unsigned domain_nodes = domain / shape->gpus_per_node;
+    unsigned domain_nodes = ceiling(shape->domain_gpus, shape->gpus_per_node);
+    if (domain_nodes <= 1)
+        return members_in_block(group->stride, group->size, shape->domain_gpus);
     if (reach == 0 || (reach <= domain_nodes && domain_nodes % reach == 0))
         return group->size;
     unsigned apart = span->nodes > 0 ? reach / span->nodes : 0;

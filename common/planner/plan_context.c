@@ -183,10 +183,14 @@ static int find_world(struct plan_context *context, struct error_info *err)
     const struct plan_request *request = context->request;
     if (cluster_shape_of(request->cluster, request->gpus_per_node, &context->shape, err) < 0)
         return -1;
-    uint64_t all = (uint64_t)request->cluster->node_count * context->shape.gpus_per_node;
-    context->world = request->world > 0 ? request->world : all;
+    uint64_t nodes = request->cluster->node_count;
+    uint64_t spare = job_spec_number(request->job, JOB_SPARE, 0);
+    uint64_t all = nodes * context->shape.gpus_per_node;
+    uint64_t used = spare < nodes ? (nodes - spare) * context->shape.gpus_per_node : 0;
+    context->world = request->world > 0 ? request->world : used;
     if (context->world == 0 || context->world > WORLD_MAXIMUM || !context->node)
-        return error_set(err, "%s has no GPUs to plan for", request->cluster->name);
+        return error_set(err, "%s has no GPUs to plan for%s", request->cluster->name,
+                         spare > 0 ? "; use less spare" : "");
     if (context->world > all)
         return error_set(err, "%llu GPUs are asked for, but %s has %llu; use more nodes",
                          (unsigned long long)context->world, request->cluster->name,

@@ -29,10 +29,10 @@ struct plan_request {
     const struct job_spec *job;
     const struct policy *policy;
     const char *policy_where; /* for the verdict's text; NULL: the cluster's name */
-    uint64_t world;           /* GPUs that take part; 0: all of the cluster */
+    uint64_t world;           /* GPUs that take part; 0: all of the cluster but `spare` nodes */
     unsigned gpus_per_node;   /* GPUs used on each node; 0: all */
     unsigned top;             /* plans wanted; 0: PLAN_DEFAULT_TOP */
-    const struct efficiency_catalogue *efficiencies; /* NULL: the compiled-in ones */
+    const struct efficiency_catalogue *efficiencies; /* NULL: the compiled-in ones, parsed anew */
 };
 
 struct plan_list *plan_search(const struct plan_request *request, struct error_info *err);

@@ -22,6 +22,7 @@
 #define HEADS_MULTIPLE 8u
 #define USUAL_HEAD_DIM 128u
 #define USUAL_VOCABULARY 51200
+#define USUAL_GATED_VOCABULARY 32000
 #define SANE_TIME_ERROR 0.25
 #define SANE_MEMORY_ERROR 0.25
 
@@ -122,37 +123,53 @@ static unsigned usual_heads(unsigned hidden)
     return best;
 }
 
+/* Shapes that a publication names but does not list. */
+static const struct model_spec named_models[] = {
+    {.name = "InternLM-7B",
+     .layers = 32,
+     .hidden = 4096,
+     .ffn = 11008,
+     .heads = 32,
+     .vocabulary = 103168,
+     .gated_mlp = true},
+};
+
+/* The shape's plain figures; hidden 0: unknown. */
+static struct model_spec shape_of(const struct run *run)
+{
+    for (size_t i = 0; i < COUNT_OF(named_models); i++)
+        if (strcmp(text(run, "model"), named_models[i].name) == 0)
+            return named_models[i];
+    struct model_spec shape = {
+        .name = text(run, "model"),
+        .layers = (unsigned)number(run, "layers", 0),
+        .hidden = (unsigned)number(run, "hidden", 0),
+        .heads = (unsigned)number(run, "heads", 0),
+        .gated_mlp = number(run, "gated", 0) > 0,
+    };
+    shape.ffn = (unsigned)number(run, "ffn", 4.0 * shape.hidden);
+    shape.vocabulary =
+        (unsigned)number(run, "vocab", shape.gated_mlp ? USUAL_GATED_VOCABULARY : USUAL_VOCABULARY);
+    return shape;
+}
+
 static bool read_model(struct run *run)
 {
     struct model_spec *model = &run->model;
-    unsigned hidden = (unsigned)number(run, "hidden", 0);
-    bool gated = number(run, "gated", 0) > 0;
-    if (hidden == 0 || number(run, "layers", 0) <= 0 || number(run, "experts", 0) > 0)
+    *model = shape_of(run);
+    if (model->hidden == 0 || model->layers == 0 || number(run, "experts", 0) > 0)
         return false;
-    unsigned heads = (unsigned)number(run, "heads", 0);
-    if (heads == 0)
-        heads = usual_heads(hidden);
-    *model = (struct model_spec){
-        .name = text(run, "model"),
-        .family = gated ? "llama" : "gpt2",
-        .layers = (unsigned)number(run, "layers", 0),
-        .hidden = hidden,
-        .heads = heads,
-        .kv_heads = (unsigned)number(run, "kv_heads", heads),
-        .head_dim = hidden / heads,
-        .ffn = (unsigned)number(run, "ffn", 4.0 * hidden),
-        .vocabulary = (unsigned)number(run, "vocab", USUAL_VOCABULARY),
-        .gated_mlp = gated,
-        .tied_embeddings = !gated,
-        .norm = gated ? NORM_RMS : NORM_LAYER,
-        .norms_per_layer = 2,
-        .final_norm = true,
-        .qkv_bias = !gated,
-        .attention_output_bias = !gated,
-        .mlp_bias = !gated,
-    };
-    if (gated && model->vocabulary == USUAL_VOCABULARY)
-        model->vocabulary = 32000;
+    if (model->heads == 0)
+        model->heads = usual_heads(model->hidden);
+    bool gated = model->gated_mlp;
+    model->family = gated ? "llama" : "gpt2";
+    model->kv_heads = (unsigned)number(run, "kv_heads", model->heads);
+    model->head_dim = model->hidden / model->heads;
+    model->tied_embeddings = !gated;
+    model->norm = gated ? NORM_RMS : NORM_LAYER;
+    model->norms_per_layer = 2;
+    model->final_norm = true;
+    model->qkv_bias = model->attention_output_bias = model->mlp_bias = !gated;
     return true;
 }
 
