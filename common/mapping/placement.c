@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/placement.h"
+#include "mapping/mapping_cost.h"
 
 static unsigned ranks_per_node(const struct plan_request *request)
 {
@@ -71,6 +72,33 @@ static int map_plan(const struct plan_request *request, bool identity, struct pl
     return placement->map ? 0 : -1;
 }
 
+/* Sizes can allow what the nodes at hand do not: 16 of the 18 trays of two NVL72 racks. */
+static void check_map(const struct plan_request *request, struct placement *placement)
+{
+    struct mapping_cost cost;
+    struct policy_place place;
+    struct policy_verdict verdict;
+    uint64_t links_out = 0;
+    if (placement->map->locality_only || request->policy->tp_within == TP_WITHIN_OFF)
+        return;
+    mapping_cost_compute(placement->map, NULL, &cost);
+    bool domain = request->policy->tp_within == TP_WITHIN_NVLINK_DOMAIN;
+    for (unsigned slot = domain ? COST_SLOT_TIERS : COST_SLOT_DOMAIN; slot < cost.slot_count;
+         slot++)
+        links_out += cost.pairs[TRAFFIC_TP][slot];
+    policy_place_of(request->cluster, ranks_per_node(request), request->policy_where, &place);
+    policy_check_split(request->policy, placement->plan.degrees.tp, links_out, &place, &verdict);
+    bool said = placement->verdict.result != POLICY_ALLOWED && verdict.result != POLICY_DENIED;
+    if (verdict.result == POLICY_ALLOWED || said)
+        return;
+    placement->verdict = verdict;
+    if (verdict.result != POLICY_DENIED)
+        return;
+    placement->outcome = PLACEMENT_DENIED;
+    rank_map_free(placement->map);
+    placement->map = NULL;
+}
+
 int placement_create(const struct plan_request *request, bool identity, struct placement *ret,
                      struct error_info *err)
 {
@@ -81,6 +109,8 @@ int placement_create(const struct plan_request *request, bool identity, struct p
         placement_done(&placement);
         return -1;
     }
+    if (placement.map)
+        check_map(request, &placement);
     *ret = placement;
     return 0;
 }

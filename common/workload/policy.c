@@ -168,6 +168,21 @@ void policy_check(const struct policy *policy, const struct degrees *degrees,
         check_domain(policy, degrees->tp, &named, ret);
 }
 
+void policy_check_split(const struct policy *policy, unsigned tp, uint64_t links_out,
+                        const struct policy_place *place, struct policy_verdict *ret)
+{
+    bool domain = policy->tp_within == TP_WITHIN_NVLINK_DOMAIN;
+    *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
+    if (policy->tp_within == TP_WITHIN_OFF || links_out == 0)
+        return;
+    verdict(
+        ret, violation_result(policy), domain ? POLICY_TP_EXCEEDS_DOMAIN : POLICY_TP_EXCEEDS_NODE,
+        "on the nodes of this job %llu links of TP groups (tp=%u) leave their %s; ask for nodes "
+        "of whole %s, or use tp=%u or less%s",
+        (unsigned long long)links_out, tp, domain ? "NVLink domain" : "node",
+        domain ? "domains" : "groups", place->gpus_per_node, violation_note(policy));
+}
+
 void policy_check_undeclared(const struct policy *policy, const char *where,
                              struct policy_verdict *ret)
 {

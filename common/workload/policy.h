@@ -64,6 +64,10 @@ const char *policy_code_name(enum policy_code code); /* stable: "tp-within-node"
  * nodes of one domain, or a whole part of a node, nothing between. */
 void policy_check(const struct policy *policy, const struct degrees *degrees,
                   const struct policy_place *place, struct policy_verdict *ret);
+/* The verdict on a finished map: `links_out` neighbour links of TP groups leave what tp_within
+ * names (a fragmented allocation can cut a group that its sizes allow). */
+void policy_check_split(const struct policy *policy, unsigned tp, uint64_t links_out,
+                        const struct policy_place *place, struct policy_verdict *ret);
 /* For a job without any degrees: what require_plan says (POLICY_PLAN_REQUIRED). */
 void policy_check_undeclared(const struct policy *policy, const char *where,
                              struct policy_verdict *ret);
