@@ -313,6 +313,9 @@ void configuration_search_run(const struct plan_context *context, enum offload o
         plan.degrees.tp = search.tp.values[i];
         if (context->world % plan.degrees.tp != 0)
             reject(&search, REJECT_WORLD);
+        else if (!search.job->values[JOB_TP].given &&
+                 !constraint_allows_tp(context, plan.degrees.tp))
+            reject(&search, REJECT_POLICY);
         else
             visit_contexts(&search, &plan);
     }

@@ -64,18 +64,6 @@ static bool order_holds(const struct plan_context *context, const struct plan *p
            rank_order_check(plan->order, &plan->degrees, NULL) == 0;
 }
 
-static bool policy_allows(const struct plan_context *context, const struct plan *plan, bool given)
-{
-    (void)given;
-    unsigned tp = plan->degrees.tp, node = context->place.gpus_per_node;
-    unsigned largest = policy_largest_tp(&context->policy, &context->place);
-    if (largest > 0 && tp > largest)
-        return false;
-    /* Groups that straddle nodes are refused by the verdict too; asking it costs text. */
-    return context->policy.tp_within != TP_WITHIN_NODE || node == 0 || tp > node ||
-           context->world <= node || divides(tp, node);
-}
-
 static bool framework_allows(const struct plan_context *context, const struct plan *plan,
                              bool given)
 {
@@ -113,7 +101,6 @@ static bool interleaving_divides(const struct plan_context *context, const struc
 }
 
 static const struct constraint constraints[] = {
-    {CONSTRAINT_DEGREES, REJECT_POLICY, policy_allows},
     {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, heads_divide},
     {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, sequence_divides},
     {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, layers_divide},
@@ -136,4 +123,15 @@ bool constraint_allows(const struct plan_context *context, const struct plan *pl
         return false;
     }
     return true;
+}
+
+bool constraint_allows_tp(const struct plan_context *context, unsigned tp)
+{
+    struct policy strict = context->policy;
+    struct policy_verdict verdict;
+    struct degrees degrees = DEGREES_ONE;
+    strict.on_violation = POLICY_DENY;
+    degrees.tp = tp;
+    policy_check(&strict, &degrees, &context->place, &verdict);
+    return verdict.result != POLICY_DENIED;
 }

@@ -24,5 +24,8 @@ enum constraint_stage { CONSTRAINT_DEGREES, CONSTRAINT_SHARDING, CONSTRAINT_BATC
 bool constraint_allows(const struct plan_context *context, const struct plan *plan,
                        enum constraint_stage stage, bool sharding_given,
                        enum rejection *ret_rejection);
+/* Whether the planner may choose that TP by itself: what policy only warns of (or would fix)
+ * when users ask for it is no choice of the planner's. */
+bool constraint_allows_tp(const struct plan_context *context, unsigned tp);
 
 #endif

@@ -32,10 +32,8 @@ static const struct constraint_case cases[] = {
     {llama, h100, batch, D(8, 1, 1, 8, 1, 1, 8), Z1, PLAIN, 1, 64, CONSTRAINT_DEGREES, false, true,
      0},
     /* 8 kv heads. */
-    {llama, "gb200-nvl72:16", "global_batch=512,tp=16", D(16, 1, 1, 16, 1, 1, 4), Z1, PLAIN, 1, 128,
-     CONSTRAINT_DEGREES, false, false, REJECT_POLICY},
-    {llama, "dgx-h100:3", batch, D(6, 1, 1, 6, 1, 1, 4), Z1, PLAIN, 1, 128, CONSTRAINT_DEGREES,
-     false, false, REJECT_POLICY},
+    {llama, "gb200-nvl72:16", batch, D(16, 1, 1, 16, 1, 1, 4), Z1, PLAIN, 1, 128,
+     CONSTRAINT_DEGREES, false, false, REJECT_DIVISIBILITY},
     {llama, "dgx-h100:3", batch, D(1, 1, 1, 1, 24, 1, 1), Z1, PLAIN, 1, 512, CONSTRAINT_DEGREES,
      false, false, REJECT_DIVISIBILITY},
     {llama, h100, "global_batch=512,sequence_length=4098", D(4, 1, 1, 4, 1, 1, 16), Z1, PLAIN, 1,
@@ -96,10 +94,33 @@ static void constraints_name_their_reason(void **state)
     }
 }
 
+static void policy_bounds_what_the_planner_chooses(void **state)
+{
+    (void)state;
+    struct planner_fixture fixture;
+    struct plan_context context;
+    struct error_info err = {.kind = ERROR_NONE};
+    if (planner_fixture_init(&fixture, llama, "gb200-nvl72:18", batch, &err) < 0 ||
+        plan_context_init(&context, &fixture.request, &err) < 0)
+        fail_msg("%s", err.text);
+    context.policy.on_violation = POLICY_WARN;
+    assert_true(constraint_allows_tp(&context, 4));
+    assert_false(constraint_allows_tp(&context, 8));
+    assert_false(constraint_allows_tp(&context, 3));
+    context.policy.tp_within = TP_WITHIN_NVLINK_DOMAIN;
+    assert_true(constraint_allows_tp(&context, 8));
+    assert_false(constraint_allows_tp(&context, 144));
+    context.policy.max_tp = 4;
+    assert_false(constraint_allows_tp(&context, 8));
+    plan_context_done(&context);
+    planner_fixture_done(&fixture);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(constraints_name_their_reason),
+        cmocka_unit_test(policy_bounds_what_the_planner_chooses),
     };
     return unit_test_main("planner/constraint", tests, COUNT_OF(tests));
 }

@@ -338,6 +338,23 @@ static void policy_is_tested_before_fit(void **state)
     search_done(&search);
 }
 
+static void a_violation_that_is_warned_of_is_planned(void **state)
+{
+    (void)state;
+    struct search search;
+    search_init(&search, "gpt3-175b", "dgx-h100:8", "tp=16,global_batch=512");
+    search.fixture.policy.on_violation = POLICY_WARN;
+    struct plan_list *list = plan_search(&search.fixture.request, &search.err);
+    assert_non_null(list);
+    assert_int_equal(list->policy.result, POLICY_WARNED);
+    assert_true(list->plan_count > 0);
+    assert_int_equal(list->plans[0].degrees.tp, 16);
+    assert_true(list->note_count > 0);
+    assert_string_equal(list->notes[list->note_count - 1], list->policy.text);
+    plan_list_free(list);
+    search_done(&search);
+}
+
 static void frameworks_decide_zero_with_pipelines(void **state)
 {
     (void)state;
@@ -419,6 +436,7 @@ int main(void)
         cmocka_unit_test(given_keys_are_constraints),
         cmocka_unit_test(impossible_products_are_errors),
         cmocka_unit_test(policy_is_tested_before_fit),
+        cmocka_unit_test(a_violation_that_is_warned_of_is_planned),
         cmocka_unit_test(frameworks_decide_zero_with_pipelines),
         cmocka_unit_test(defaults_are_said),
         cmocka_unit_test(precision_follows_the_gpu),
