@@ -399,8 +399,10 @@ static void step_times_are_sane(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     struct statistics sets[SETS_MAXIMUM] = {{.set = NULL}};
     CLEANUP(truth_table) struct truth_table *table = open_table("training_runs.csv", &err);
-    if (!table)
+    if (!table) {
         skip();
+        return;
+    }
     for (size_t row = 0; row < table->rows; row++) {
         struct run run = {.table = table, .row = row};
         if (prepare(&run)) {
@@ -421,8 +423,10 @@ static void memory_is_sane(void **state)
     struct statistics sets[SETS_MAXIMUM] = {{.set = NULL}};
     CLEANUP(truth_table) struct truth_table *table = open_table("memory_peaks.csv", &err);
     unsigned false_fits = 0, false_misses = 0;
-    if (!table)
+    if (!table) {
         skip();
+        return;
+    }
     for (size_t row = 0; row < table->rows; row++) {
         struct run run = {.table = table, .row = row};
         if (prepare(&run)) {
