@@ -19,7 +19,7 @@ static struct node_topology *unknown_node(unsigned gpu_count, const struct gpu_c
         .nvlink = NVLINK_UNKNOWN,
     };
     const struct node_evidence *const sources[] = {&evidence};
-    return node_topology_merge("unknown", sources, COUNT_OF(sources), gpus, err);
+    return node_topology_merge("each node here", sources, COUNT_OF(sources), gpus, err);
 }
 
 static const struct node_preset *find_kind(const struct step_facts *facts, const char *cluster,

@@ -38,6 +38,13 @@ struct job_spec *step_option_parse(const char *option, struct error_info *err)
     if (job_spec_number(job, JOB_PLACE, PLACE_ENV) == PLACE_SLURM)
         return error_null(error_set(err, "%s: place=slurm is not in this version; use place=env",
                                     job->values[JOB_PLACE].where));
+    if (job_spec_number(job, JOB_SPARE, 0) > 0)
+        return error_null(error_set(err,
+                                    "%s: spare nodes cannot be left out of a step in this version; "
+                                    "give srun the nodes that are to work",
+                                    job->values[JOB_SPARE].where));
+    if (job_spec_check_available(job, err) < 0)
+        return NULL;
     return move_pointer(job);
 }
 

@@ -7,6 +7,13 @@ static unsigned gpus_in_use(const struct cluster_topology *cluster, unsigned gpu
     return gpus_per_node > 0 && (gpus_per_node < whole || whole == 0) ? gpus_per_node : whole;
 }
 
+/* The node kind: what every caller knows alike, so that a verdict has the same words on the
+ * command line and in srun. */
+static const char *place_name(const struct cluster_topology *cluster)
+{
+    return cluster->kind_count == 1 ? cluster->kind_names[0] : cluster->name;
+}
+
 void policy_place_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
                      const char *where, struct policy_place *ret)
 {
@@ -21,7 +28,7 @@ void policy_place_of(const struct cluster_topology *cluster, unsigned gpus_per_n
     else if (used > 0 && domain > used)
         domain = used;
     *ret = (struct policy_place){
-        .where = where ? where : cluster->name,
+        .where = where ? where : place_name(cluster),
         .gpus_per_node = used,
         .nvlink_domain_gpus = known ? domain : 0,
         .nvlink_known = known,

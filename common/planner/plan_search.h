@@ -28,7 +28,7 @@ struct plan_request {
     const struct framework_catalogue *frameworks;
     const struct job_spec *job;
     const struct policy *policy;
-    const char *policy_where; /* for the verdict's text; NULL: the cluster's name */
+    const char *policy_where; /* for the verdict's text; NULL: the node kind's name */
     uint64_t world;           /* GPUs that take part; 0: all of the cluster but `spare` nodes */
     unsigned gpus_per_node;   /* GPUs used on each node; 0: all */
     unsigned top;             /* plans wanted; 0: PLAN_DEFAULT_TOP */

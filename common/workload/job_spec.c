@@ -324,6 +324,15 @@ int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
     return 0;
 }
 
+int job_spec_check_available(const struct job_spec *spec, struct error_info *err)
+{
+    const struct job_value *objective = &spec->values[JOB_OBJECTIVE];
+    if (objective->given && objective->number == OBJECTIVE_COST)
+        return error_set(err, "%s: objective=cost is not available yet; use golden or auto",
+                         objective->where);
+    return 0;
+}
+
 uint64_t job_spec_number(const struct job_spec *spec, enum job_key key, uint64_t otherwise)
 {
     return spec->values[key].given ? spec->values[key].number : otherwise;

@@ -97,6 +97,10 @@ int job_spec_parse_yaml(struct job_spec *spec, const char *text, size_t bytes, c
 int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
                          struct error_info *err);
 
+/* The key table knows more words than every stage does: a word that would change nothing is
+ * refused, not swallowed. */
+int job_spec_check_available(const struct job_spec *spec, struct error_info *err);
+
 uint64_t job_spec_number(const struct job_spec *spec, enum job_key key, uint64_t otherwise);
 const char *job_spec_text(const struct job_spec *spec, enum job_key key); /* NULL: not given */
 bool job_spec_has_degrees(const struct job_spec *spec); /* any of tp … dp given */

@@ -61,14 +61,13 @@ static unsigned largest_divisor(unsigned whole, unsigned limit)
     return divisor;
 }
 
-static bool check_maximum(const struct policy *policy, unsigned tp,
-                          const struct policy_place *place, struct policy_verdict *ret)
+static bool check_maximum(const struct policy *policy, unsigned tp, struct policy_verdict *ret)
 {
     if (policy->max_tp == 0 || tp <= policy->max_tp)
         return true;
     verdict(ret, violation_result(policy), POLICY_TP_EXCEEDS_MAXIMUM,
-            "tp=%u is more than the %u that %.128s allows; use tp=%u or less%s", tp, policy->max_tp,
-            place->where, policy->max_tp, violation_note(policy));
+            "tp=%u is more than the %u that are allowed; use tp=%u or less%s", tp, policy->max_tp,
+            policy->max_tp, violation_note(policy));
     return false;
 }
 
@@ -89,7 +88,7 @@ static void splits_node(const struct policy *policy, unsigned tp, const struct p
                         struct policy_verdict *ret)
 {
     verdict(ret, violation_result(policy), POLICY_TP_SPLITS_NODE,
-            "tp=%u does not divide the %u GPUs in use on a node of %.128s, so that a TP group "
+            "tp=%u does not divide the %u GPUs in use on %.128s, so that a TP group "
             "would lie on two nodes; use tp=%u%s",
             tp, place->gpus_per_node, place->where, largest_divisor(place->gpus_per_node, tp),
             violation_note(policy));
@@ -116,7 +115,7 @@ static void check_node(const struct policy *policy, unsigned tp, const struct po
 {
     unsigned node = place->gpus_per_node, domain = place->nvlink_domain_gpus;
     if (node == 0) {
-        check_unknown(policy, tp, "the number of GPUs in a node", place, ret);
+        check_unknown(policy, tp, "the number of GPUs", place, ret);
     } else if (tp > node) {
         verdict(ret, violation_result(policy), POLICY_TP_EXCEEDS_NODE,
                 "tp=%u needs %u GPUs in one node, %.128s has %u; use tp=%u or less%s", tp, tp,
@@ -158,9 +157,9 @@ void policy_check(const struct policy *policy, const struct degrees *degrees,
 {
     struct policy_place named = *place;
     if (!named.where)
-        named.where = "the job";
+        named.where = "each node here";
     *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
-    if (degrees->tp <= 1 || !check_maximum(policy, degrees->tp, &named, ret))
+    if (degrees->tp <= 1 || !check_maximum(policy, degrees->tp, ret))
         return;
     if (policy->tp_within == TP_WITHIN_NODE)
         check_node(policy, degrees->tp, &named, ret);

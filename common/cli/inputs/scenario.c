@@ -2,7 +2,6 @@
 #include "cli/inputs/scenario.h"
 #include "cli/inputs/cluster_choice.h"
 #include "workload/model_source.h"
-#include <stdio.h>
 #include <unistd.h>
 
 /* The default file must be root's; a file that the user names may be their own. */
@@ -24,17 +23,6 @@ static int open_model(struct scenario *scenario, const struct command_options *o
     return scenario->model ? 0 : -1;
 }
 
-/* The key table knows more words than this program does: a word that changes nothing is
- * refused, not swallowed. */
-static int check_words(const struct job_spec *job, struct error_info *err)
-{
-    const struct job_value *objective = &job->values[JOB_OBJECTIVE];
-    if (objective->given && objective->number == OBJECTIVE_COST)
-        return error_set(err, "%s: objective=cost is not available yet; use golden or auto",
-                         objective->where);
-    return 0;
-}
-
 static int count_gpus(struct scenario *scenario, const struct job_spec *job, struct error_info *err)
 {
     scenario->gpus_per_node = cluster_gpus_per_node(scenario->cluster);
@@ -52,7 +40,7 @@ static int count_gpus(struct scenario *scenario, const struct job_spec *job, str
 static int open_parts(struct scenario *scenario, const struct command_options *options,
                       struct error_info *err)
 {
-    if (check_words(options->job, err) < 0 ||
+    if (job_spec_check_available(options->job, err) < 0 ||
         catalogues_open(&scenario->catalogues, options->data_directory, err) < 0)
         return -1;
     scenario->config = open_config(options->config, err);
@@ -78,7 +66,6 @@ int scenario_open(struct scenario *scenario, const struct command_options *optio
         scenario_done(scenario);
         return -1;
     }
-    snprintf(scenario->where, sizeof(scenario->where), "cluster %s", scenario->cluster->name);
     scenario->request = (struct plan_request){
         .model = scenario->model,
         .cluster = scenario->cluster,
@@ -86,7 +73,6 @@ int scenario_open(struct scenario *scenario, const struct command_options *optio
         .frameworks = scenario->catalogues.frameworks,
         .job = options->job,
         .policy = admin_config_policy(scenario->config, options->partition),
-        .policy_where = scenario->where,
         .world = scenario->world,
         .gpus_per_node = scenario->gpus_per_node,
         .top = (unsigned)options->top,

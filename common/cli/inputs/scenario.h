@@ -23,7 +23,6 @@ struct scenario {
     const struct framework_profile *framework;
     uint64_t world;
     unsigned gpus_per_node;
-    char where[300]; /* "cluster dgx-h100:2" */
 };
 
 /* On failure nothing is left to free. */

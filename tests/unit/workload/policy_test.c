@@ -44,16 +44,16 @@ static const struct {
      "policy tp-within-node: tp=16 needs 16 GPUs in one node, cluster dgx-h100:2 has 8; use tp=8 "
      "or less (on_violation: fix changes only degrees that parplan chose)"},
     {&node, &h100, 6, POLICY_DENIED,
-     "policy tp-splits-node: tp=6 does not divide the 8 GPUs in use on a node of cluster "
+     "policy tp-splits-node: tp=6 does not divide the 8 GPUs in use on cluster "
      "dgx-h100:2, so that a TP group would lie on two nodes; use tp=4"},
     {&node, &six, 6, POLICY_ALLOWED, ""},
     {&node, &six, 4, POLICY_DENIED,
-     "policy tp-splits-node: tp=4 does not divide the 6 GPUs in use on a node of partition six, "
+     "policy tp-splits-node: tp=4 does not divide the 6 GPUs in use on partition six, "
      "so that a TP group would lie on two nodes; use tp=3"},
     {&off, &h100, 16, POLICY_ALLOWED, ""},
     {&off_limit, &h100, 8, POLICY_ALLOWED, ""},
     {&off_limit, &h100, 16, POLICY_DENIED,
-     "policy max-tp: tp=16 is more than the 8 that cluster dgx-h100:2 allows; use tp=8 or less"},
+     "policy max-tp: tp=16 is more than the 8 that are allowed; use tp=8 or less"},
 
     {&node, &nvl72, 4, POLICY_ALLOWED, ""},
     {&node, &nvl72, 8, POLICY_DENIED,
@@ -62,7 +62,7 @@ static const struct {
     {&domain, &nvl72, 8, POLICY_ALLOWED, ""},
     {&domain, &nvl72, 72, POLICY_ALLOWED, ""},
     {&domain, &nvl72, 6, POLICY_DENIED,
-     "policy tp-splits-node: tp=6 does not divide the 4 GPUs in use on a node of cluster "
+     "policy tp-splits-node: tp=6 does not divide the 4 GPUs in use on cluster "
      "gb200-nvl72:18, so that a TP group would lie on two nodes; use tp=4"},
     {&domain, &nvl72, 144, POLICY_DENIED,
      "policy tp-within-nvlink-domain: tp=144 needs 144 GPUs in one NVLink domain, cluster "
@@ -103,7 +103,7 @@ static const struct {
     {&domain_strict, &no_nvlink, 1, POLICY_ALLOWED, ""},
     {&domain_lax, &no_nvlink, 8, POLICY_ALLOWED, ""},
     {&node, &nothing, 8, POLICY_WARNED,
-     "policy unknown-topology: tp=8 cannot be checked: the number of GPUs in a node of the job is "
+     "policy unknown-topology: tp=8 cannot be checked: the number of GPUs of each node here is "
      "unknown"},
 };
 
