@@ -14,14 +14,19 @@ static void builtin_has_every_default(void **state)
     struct efficiency_catalogue *catalogue = efficiency_catalogue_builtin(&err);
     if (!catalogue)
         fail_msg("%s", err.text);
-    const struct efficiency_architecture *unknown =
-        efficiency_of_architecture(catalogue, "no such thing");
-    assert_true(unknown && strcmp(unknown->name, EFFICIENCY_DEFAULT_ROW) == 0);
-    assert_ptr_equal(efficiency_of_architecture(catalogue, NULL), unknown);
-    assert_string_equal(efficiency_of_architecture(catalogue, "hopper")->name, "hopper");
-    assert_false(efficiency_of_framework(catalogue, "megatron-deepspeed")->fused_attention);
-    assert_false(efficiency_of_framework(catalogue, "deepspeed")->interleaves);
-    assert_true(efficiency_of_framework(catalogue, "megatron-core")->fused_attention);
+    const struct efficiency_architecture *other = efficiency_of_architecture(catalogue, "no such");
+    assert_true(other && strcmp(other->name, EFFICIENCY_DEFAULT_ROW) == 0);
+    assert_ptr_equal(efficiency_of_architecture(catalogue, NULL), other);
+    const struct efficiency_architecture *hopper = efficiency_of_architecture(catalogue, "hopper");
+    assert_true(hopper && strcmp(hopper->name, "hopper") == 0);
+    const struct efficiency_framework *unfused =
+        efficiency_of_framework(catalogue, "megatron-deepspeed");
+    assert_true(unfused && !unfused->fused_attention);
+    const struct efficiency_framework *plain = efficiency_of_framework(catalogue, "deepspeed");
+    assert_true(plain && !plain->interleaves);
+    const struct efficiency_framework *fallback =
+        efficiency_of_framework(catalogue, "megatron-core");
+    assert_true(fallback && fallback->fused_attention);
     assert_string_equal(catalogue->protocols[0].name, "ll");
     for (size_t i = 0; i < catalogue->architecture_count; i++)
         assert_true(strlen(catalogue->architectures[i].source) > 0);
