@@ -12,8 +12,10 @@ static void builtin_has_every_default(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(efficiency_catalogue)
     struct efficiency_catalogue *catalogue = efficiency_catalogue_builtin(&err);
-    if (!catalogue)
+    if (!catalogue) {
         fail_msg("%s", err.text);
+        return;
+    }
     const struct efficiency_architecture *other = efficiency_of_architecture(catalogue, "no such");
     assert_true(other && strcmp(other->name, EFFICIENCY_DEFAULT_ROW) == 0);
     assert_ptr_equal(efficiency_of_architecture(catalogue, NULL), other);
@@ -27,7 +29,7 @@ static void builtin_has_every_default(void **state)
     const struct efficiency_framework *fallback =
         efficiency_of_framework(catalogue, "megatron-core");
     assert_true(fallback && fallback->fused_attention);
-    assert_string_equal(catalogue->protocols[0].name, "ll");
+    assert_int_equal(strcmp(catalogue->protocols[0].name, "ll"), 0);
     for (size_t i = 0; i < catalogue->architecture_count; i++)
         assert_true(strlen(catalogue->architectures[i].source) > 0);
     efficiency_catalogue_free(NULL);
