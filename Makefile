@@ -410,13 +410,13 @@ objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(call present,$(1)))
 programs = $(patsubst %.c,$(BUILD)/%,$(call present,$(1)))
 
 DATA_OBJECT := $(BUILD)/objects/common/data.o
-PLUGIN_SOURCES := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
+PLUGIN_TAKES := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
 	$(WORKLOAD_SOURCES) $(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(SPANK_SOURCES)
-CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_SOURCES)) \
+CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_TAKES)) \
 	$(READER_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
 PLUGIN_OBJECTS := $(patsubst $(BUILD)/objects/%,$(BUILD)/$(or $(PLUGIN_FOLDER),objects)/%,\
-	$(call objects,$(PLUGIN_SOURCES))) $(DATA_OBJECT)
+	$(call objects,$(PLUGIN_TAKES))) $(DATA_OBJECT)
 SUPPORT_OBJECTS := $(call objects,$(SUPPORT_SOURCES))
 
 UNIT_PROGRAMS := $(call programs,$(UNIT_TESTS))
@@ -624,7 +624,7 @@ install: all  ## DESTDIR, prefix=/usr/local, spankdir=prefix/lib/slurm
 	$(INSTALL) -m 755 $(BUILD)/parplan '$(DESTDIR)$(bindir)/parplan'
 	$(INSTALL) -m 755 $(BUILD)/spank_parplan.so '$(DESTDIR)$(spankdir)/spank_parplan.so'
 	$(INSTALL) -m 644 $(DATA_FILES) '$(DESTDIR)$(datadir)/parplan/data/'
-	sed 's|spank_parplan\.so|$(spankdir)/spank_parplan.so|' $(PLUGSTACK) \
+	sed '/^[^#]/s|spank_parplan\.so|$(spankdir)/spank_parplan.so|' $(PLUGSTACK) \
 		> '$(DESTDIR)$(datadir)/parplan/zz-parplan.conf'
 	for page in $(MAN_PAGES); do \
 		folder='$(DESTDIR)$(mandir)'/man$${page##*.}; \
