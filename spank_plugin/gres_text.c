@@ -28,7 +28,7 @@ static bool parse_item(const char *item, size_t length, unsigned *ret_count, cha
     if (last && parse_unsigned(last + 1, 0, GPUS_MAXIMUM, &count, NULL) == 0)
         *last = '\0';
     const char *type = strchr(text, ':');
-    snprintf(ret_type, GPU_TYPE_BYTES, "%s", type && strcmp(type, ":(null)") ? type + 1 : "");
+    snprintf(ret_type, GPU_TYPE_BYTES, "%s", type && strcmp(type, ":(null)") != 0 ? type + 1 : "");
     *ret_count = (unsigned)count;
     return true;
 }
