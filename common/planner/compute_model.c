@@ -119,7 +119,6 @@ void compute_layer(const struct plan_context *context, const struct plan *plan, 
         context->framework->elementwise_passes * kept / context->memory_bytes_per_second;
     struct attention_seconds attention = attention_of(context, plan);
 
-    ret->attention = attention.forward;
     ret->forward = matrices + attention.forward + elementwise;
     ret->backward = (1 + context->training.trainable) * matrices + attention.backward +
                     ELEMENTWISE_BACKWARD * elementwise;

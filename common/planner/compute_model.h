@@ -20,8 +20,7 @@
 
 struct compute_seconds {
     double forward;
-    double backward;  /* with what recompute repeats */
-    double attention; /* forward part that context parallelism overlaps with */
+    double backward; /* with what recompute repeats */
 };
 
 void compute_layer(const struct plan_context *context, const struct plan *plan, bool moe,

@@ -204,7 +204,6 @@ void group_span_in(const struct cluster_shape *shape, const struct degrees *degr
     struct stride group = stride_of(degrees, order, dimension);
     struct group_span span = {.size = group.size, .per_domain = 1, .nodes = 1};
     span.per_node = members_in_block(group.stride, group.size, shape->gpus_per_node);
-    span.groups_per_node = shape->gpus_per_node / span.per_node;
     span.tier = DISTANCE_SAME_NODE;
     if (group.size > 1) {
         span.nodes = ceiling(group.size, span.per_node);

@@ -27,12 +27,11 @@ enum group_dimension {
 };
 
 struct group_span {
-    unsigned size;            /* ranks of the group */
-    unsigned per_node;        /* ranks of it on one node */
-    unsigned per_domain;      /* ranks of it in one NVLink domain (>= per_node on NVL72) */
-    unsigned nodes;           /* nodes that it touches */
-    int tier;                 /* farthest distance, as cluster_distance */
-    unsigned groups_per_node; /* groups of this dimension that share a node's NICs */
+    unsigned size;       /* ranks of the group */
+    unsigned per_node;   /* ranks of it on one node */
+    unsigned per_domain; /* ranks of it in one NVLink domain (>= per_node on NVL72) */
+    unsigned nodes;      /* nodes that it touches */
+    int tier;            /* farthest distance, as cluster_distance */
 };
 
 /* What of a cluster decides spans; made once per request. */

@@ -76,9 +76,3 @@ double pipeline_in_flight(enum schedule schedule, unsigned pp, unsigned vpp, uns
     unsigned depth = pp - stage;
     return depth < micro_batches ? depth : micro_batches;
 }
-
-double pipeline_bubble(enum schedule schedule, unsigned pp, unsigned vpp, unsigned micro_batches)
-{
-    double chunks = schedule == SCHEDULE_INTERLEAVED ? vpp : 1;
-    return micro_batches > 0 ? (pp - 1) / (chunks * micro_batches) : 0;
-}

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipeline_schedule: which layers a stage holds, how many micro batches are in flight on
- * it, and what filling and draining cost.
+ * pipeline_schedule: which layers a stage holds, and how many micro batches are in flight on
+ * it. What filling and draining cost follows from the stages' times (step_time.h).
  *
  * Sources: Huang 2019 (GPipe: all M in flight); Narayanan 2021, "Efficient large-scale
  * language model training on GPU clusters using Megatron-LM", sections 2.2.1 and 2.2.2 (1F1B:
- * at most p in flight, bubble (p-1)/M of the ideal time; interleaved: (p-1)/(v M), needs
- * M % p = 0); Megatron-LM schedules.py (warm-up of stage i: 2(p-i-1) + (v-1)p chunks, which
- * gives Korthikanti 2022 section 4.2.3's factor 1 + (p-1)/(p v)).
+ * at most p in flight; interleaved: needs M % p = 0); Megatron-LM schedules.py (warm-up of stage i:
+ * 2(p-i-1) + (v-1)p chunks, which gives Korthikanti 2022 section 4.2.3's factor 1 + (p-1)/(p v)).
  */
 #ifndef PLANNER_PIPELINE_SCHEDULE_H
 #define PLANNER_PIPELINE_SCHEDULE_H
@@ -37,7 +36,5 @@ unsigned pipeline_stage_overlap(const struct pipeline_layout *layout, unsigned s
  * one come from interleaving. */
 double pipeline_in_flight(enum schedule schedule, unsigned pp, unsigned vpp, unsigned stage,
                           unsigned micro_batches);
-/* Fill and drain as a share of the ideal time. */
-double pipeline_bubble(enum schedule schedule, unsigned pp, unsigned vpp, unsigned micro_batches);
 
 #endif

@@ -58,7 +58,6 @@ static const struct yaml_field entry_table[] = {
      .offset = PROFILE(constant_bytes),
      .required = true,
      .maximum = MAXIMUM_CONSTANT_BYTES},
-    BOOLEAN("shards_optimizer_by_default", shards_optimizer_by_default),
     BOOLEAN("sequence_parallel", sequence_parallel),
     REAL("overlap_dp", overlap_dp, 1),
     REAL("overlap_tp", overlap_tp, 1),

@@ -32,16 +32,12 @@ static void assert_seconds(double seconds, double expected)
         fail_msg("%g s, expected %g s", seconds, expected);
 }
 
-static const struct group_span in_node = {.size = 8,
-                                          .per_node = 8,
-                                          .per_domain = 8,
-                                          .nodes = 1,
-                                          .tier = DISTANCE_SAME_NODE,
-                                          .groups_per_node = 1};
+static const struct group_span in_node = {
+    .size = 8, .per_node = 8, .per_domain = 8, .nodes = 1, .tier = DISTANCE_SAME_NODE};
 static const struct group_span across = {
-    .size = 32, .per_node = 8, .per_domain = 8, .nodes = 4, .tier = 0, .groups_per_node = 1};
+    .size = 32, .per_node = 8, .per_domain = 8, .nodes = 4, .tier = 0};
 static const struct group_span one_each = {
-    .size = 4, .per_node = 1, .per_domain = 1, .nodes = 4, .tier = 0, .groups_per_node = 8};
+    .size = 4, .per_node = 1, .per_domain = 1, .nodes = 4, .tier = 0};
 
 static void rings_move_their_volumes(void **state)
 {
@@ -104,12 +100,8 @@ static void a_mesh_uses_the_groups_links_only(void **state)
 {
     (void)state;
     struct bench bench;
-    struct group_span pair = {.size = 2,
-                              .per_node = 2,
-                              .per_domain = 2,
-                              .nodes = 1,
-                              .tier = DISTANCE_SAME_NODE,
-                              .groups_per_node = 4};
+    struct group_span pair = {
+        .size = 2, .per_node = 2, .per_domain = 2, .nodes = 1, .tier = DISTANCE_SAME_NODE};
     bench_init(&bench, "mi300x:1");
     double two = collective_seconds(&bench.context, &pair, COLLECTIVE_ALL_GATHER, LARGE);
     double eight = collective_seconds(&bench.context, &in_node, COLLECTIVE_ALL_GATHER, LARGE);

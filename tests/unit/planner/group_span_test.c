@@ -10,7 +10,7 @@ struct span_case {
     struct degrees degrees;
     enum rank_order order;
     enum group_dimension dimension;
-    struct group_span span; /* size, per_node, per_domain, nodes, tier, groups_per_node */
+    struct group_span span; /* size, per_node, per_domain, nodes, tier */
 };
 
 #define D(tp_, cp_, pp_, dp_)                                                                      \
@@ -21,27 +21,27 @@ struct span_case {
 
 static const struct span_case cases[] = {
     /* 8x8, tp 8, pp 4, dp 2: TP in a node, PP over four near nodes, DP outermost. */
-    {"dgx-h100:8", D(8, 1, 4, 2), ORDER_TP_CP_EP_DP_PP, GROUP_TP, {8, 8, 8, 1, -2, 1}},
-    {"dgx-h100:8", D(8, 1, 4, 2), ORDER_TP_CP_EP_DP_PP, GROUP_PP, {4, 1, 1, 4, 0, 8}},
-    {"dgx-h100:8", D(8, 1, 4, 2), ORDER_TP_CP_EP_DP_PP, GROUP_DP, {2, 1, 1, 2, 0, 8}},
+    {"dgx-h100:8", D(8, 1, 4, 2), ORDER_TP_CP_EP_DP_PP, GROUP_TP, {8, 8, 8, 1, -2}},
+    {"dgx-h100:8", D(8, 1, 4, 2), ORDER_TP_CP_EP_DP_PP, GROUP_PP, {4, 1, 1, 4, 0}},
+    {"dgx-h100:8", D(8, 1, 4, 2), ORDER_TP_CP_EP_DP_PP, GROUP_DP, {2, 1, 1, 2, 0}},
     /* 512 nodes of 32 in a leaf: PP stays in the leaf, DP crosses the spine. */
-    {"dgx-h100:512", D(8, 1, 16, 32), ORDER_TP_CP_EP_DP_PP, GROUP_PP, {16, 1, 1, 16, 0, 8}},
-    {"dgx-h100:512", D(8, 1, 16, 32), ORDER_TP_CP_EP_DP_PP, GROUP_DP, {32, 1, 1, 32, 1, 8}},
+    {"dgx-h100:512", D(8, 1, 16, 32), ORDER_TP_CP_EP_DP_PP, GROUP_PP, {16, 1, 1, 16, 0}},
+    {"dgx-h100:512", D(8, 1, 16, 32), ORDER_TP_CP_EP_DP_PP, GROUP_DP, {32, 1, 1, 32, 1}},
     /* tp 2: DP takes the rest of the node in the default order, PP in the other. */
-    {"dgx-h100:4", D(2, 1, 4, 4), ORDER_TP_CP_EP_DP_PP, GROUP_DP, {4, 4, 4, 1, -2, 2}},
-    {"dgx-h100:4", D(2, 1, 4, 4), ORDER_TP_CP_EP_DP_PP, GROUP_PP, {4, 1, 1, 4, 0, 8}},
-    {"dgx-h100:4", D(2, 1, 4, 4), ORDER_TP_CP_EP_PP_DP, GROUP_PP, {4, 4, 4, 1, -2, 2}},
-    {"dgx-h100:4", D(2, 1, 4, 4), ORDER_TP_CP_EP_PP_DP, GROUP_DP, {4, 1, 1, 4, 0, 8}},
-    {"dgx-h100:4", D(1, 16, 1, 2), ORDER_TP_CP_EP_DP_PP, GROUP_CP, {16, 8, 8, 2, 0, 1}},
+    {"dgx-h100:4", D(2, 1, 4, 4), ORDER_TP_CP_EP_DP_PP, GROUP_DP, {4, 4, 4, 1, -2}},
+    {"dgx-h100:4", D(2, 1, 4, 4), ORDER_TP_CP_EP_DP_PP, GROUP_PP, {4, 1, 1, 4, 0}},
+    {"dgx-h100:4", D(2, 1, 4, 4), ORDER_TP_CP_EP_PP_DP, GROUP_PP, {4, 4, 4, 1, -2}},
+    {"dgx-h100:4", D(2, 1, 4, 4), ORDER_TP_CP_EP_PP_DP, GROUP_DP, {4, 1, 1, 4, 0}},
+    {"dgx-h100:4", D(1, 16, 1, 2), ORDER_TP_CP_EP_DP_PP, GROUP_CP, {16, 8, 8, 2, 0}},
     /* Trays of 4, one domain of 72: TP 8 takes two trays and stays on NVLink. */
-    {"gb200-nvl72:18", D(8, 1, 1, 9), ORDER_TP_CP_EP_DP_PP, GROUP_TP, {8, 4, 8, 2, -1, 1}},
-    {"gb200-nvl72:18", D(8, 1, 1, 9), ORDER_TP_CP_EP_DP_PP, GROUP_DP, {9, 1, 9, 9, -1, 4}},
+    {"gb200-nvl72:18", D(8, 1, 1, 9), ORDER_TP_CP_EP_DP_PP, GROUP_TP, {8, 4, 8, 2, -1}},
+    {"gb200-nvl72:18", D(8, 1, 1, 9), ORDER_TP_CP_EP_DP_PP, GROUP_DP, {9, 1, 9, 9, -1}},
     /* Bridged pairs: four GPUs of a group share a node, two a domain. */
-    {"a6000-pairs:2", D(4, 1, 1, 4), ORDER_TP_CP_EP_DP_PP, GROUP_TP, {4, 4, 2, 1, -2, 2}},
+    {"a6000-pairs:2", D(4, 1, 1, 4), ORDER_TP_CP_EP_DP_PP, GROUP_TP, {4, 4, 2, 1, -2}},
     /* No NVLink. */
-    {"l40s-pcie:2", D(8, 1, 1, 2), ORDER_TP_CP_EP_DP_PP, GROUP_TP, {8, 8, 1, 1, -2, 1}},
+    {"l40s-pcie:2", D(8, 1, 1, 2), ORDER_TP_CP_EP_DP_PP, GROUP_TP, {8, 8, 1, 1, -2}},
     /* TP 6 of 8 straddles nodes: pairs are the largest equal parts. */
-    {"dgx-h100:3", D(6, 1, 1, 4), ORDER_TP_CP_EP_DP_PP, GROUP_TP, {6, 2, 2, 3, 0, 4}},
+    {"dgx-h100:3", D(6, 1, 1, 4), ORDER_TP_CP_EP_DP_PP, GROUP_TP, {6, 2, 2, 3, 0}},
 };
 
 static void spans_are_where_the_model_says(void **state)
@@ -58,9 +58,9 @@ static void spans_are_where_the_model_says(void **state)
                       &err);
         planner_fixture_done(&fixture);
         if (memcmp(&span, &test->span, sizeof(span)) != 0)
-            fail_msg("case %zu (%s): size %u per_node %u per_domain %u nodes %u tier %d groups %u",
-                     i, test->cluster, span.size, span.per_node, span.per_domain, span.nodes,
-                     span.tier, span.groups_per_node);
+            fail_msg("case %zu (%s): size %u per_node %u per_domain %u nodes %u tier %d", i,
+                     test->cluster, span.size, span.per_node, span.per_domain, span.nodes,
+                     span.tier);
     }
 }
 

@@ -10,17 +10,6 @@ static void assert_equal_real(double value, double expected)
     assert_true(value > expected - SMALL && value < expected + SMALL);
 }
 
-static void bubble_is_the_papers(void **state)
-{
-    (void)state;
-    /* Narayanan 2021: (p-1)/m and (p-1)/(v m). */
-    assert_equal_real(pipeline_bubble(SCHEDULE_1F1B, 8, 1, 32), 7.0 / 32);
-    assert_equal_real(pipeline_bubble(SCHEDULE_GPIPE, 8, 1, 32), 7.0 / 32);
-    assert_equal_real(pipeline_bubble(SCHEDULE_INTERLEAVED, 8, 8, 32), 7.0 / 256);
-    assert_equal_real(pipeline_bubble(SCHEDULE_NONE, 1, 1, 4), 0);
-    assert_equal_real(pipeline_bubble(SCHEDULE_1F1B, 4, 1, 0), 0);
-}
-
 static void one_f_one_b_keeps_at_most_p(void **state)
 {
     (void)state;
@@ -94,8 +83,9 @@ static void overlap_follows_chunks(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bubble_is_the_papers),    cmocka_unit_test(one_f_one_b_keeps_at_most_p),
-        cmocka_unit_test(interleaving_keeps_more), cmocka_unit_test(layers_are_laid_out),
+        cmocka_unit_test(one_f_one_b_keeps_at_most_p),
+        cmocka_unit_test(interleaving_keeps_more),
+        cmocka_unit_test(layers_are_laid_out),
         cmocka_unit_test(overlap_follows_chunks),
     };
     return unit_test_main("planner/pipeline_schedule", tests, COUNT_OF(tests));
