@@ -86,7 +86,9 @@ PLANNER_SOURCES := \
 	common/planner/search/candidate_pool.c \
 	common/planner/search/configuration_search.c \
 	common/planner/search/constraint.c \
-	common/planner/search/plan_remedy.c
+	common/planner/search/plan_remedy.c \
+	common/planner/sizes/communication_volume.c \
+	common/planner/sizes/plan_shape.c
 
 MAPPING_SOURCES := \
 	common/mapping/block_order.c \
@@ -205,6 +207,7 @@ UNIT_TESTS := \
 	tests/unit/mapping/wire_plan_test.c \
 	tests/unit/planner/candidate_pool_test.c \
 	tests/unit/planner/communication_model_test.c \
+	tests/unit/planner/communication_volume_test.c \
 	tests/unit/planner/constraint_test.c \
 	tests/unit/planner/efficiency_catalogue_test.c \
 	tests/unit/planner/group_span_test.c \
@@ -213,6 +216,7 @@ UNIT_TESTS := \
 	tests/unit/planner/plan_context_test.c \
 	tests/unit/planner/plan_degrees_test.c \
 	tests/unit/planner/plan_search_test.c \
+	tests/unit/planner/plan_shape_test.c \
 	tests/unit/planner/step_time_test.c \
 	tests/unit/report/environment_report_test.c \
 	tests/unit/report/number_text_test.c \

@@ -35,7 +35,7 @@ static int report_map(const struct scenario *scenario, const struct command_opti
     struct mapping_cost cost;
     if (scenario->model)
         traffic_of_plan(&placement->plan, scenario->model, scenario->framework,
-                        scenario->training.sequence_length, &traffic);
+                        &scenario->training, &traffic);
     mapping_cost_compute(placement->map, scenario->model ? &traffic : NULL, &cost);
     const struct map_report report = {
         .map = placement->map,

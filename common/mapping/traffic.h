@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * traffic: bytes per step that one rank sends to its next neighbour in each dimension.
- * Rings for TP, CP, EP (all-to-all counted as its per-rank bytes), DP; chains for PP, where
- * both directions of a boundary count. s tokens of a sequence, b micro batch, M micro-batches,
- * h hidden, t, c, e, p, d degrees, l layers of a stage, f 1 (2 under full recomputation), and
- * 2 bytes per activation (4 in fp32):
- *   TP  M l 2 (f + 1) * 2 (t-1)/t * 2 s b h / c     Megatron-LM, arXiv:1909.08053 section 3;
- *                                                   all-gather + reduce-scatter are the same
- *   CP  M l (f + 2) * 2 (c-1)/c s b (K + V) / t     ring attention, arXiv:2310.01889: K and V
- *                                                   forward, with their gradients backward
- *   EP  M l 2 (f + 1) * 2 (e-1)/e s b h k / (t c)   dispatch and combine of top-k
- *   PP  M v 2 * 2 s b h / c (and / t with sequence parallelism), arXiv:2104.04473 section 2.2
- *   DP  gradients 2 (d-1)/d (no sharding); gradients and parameters (d-1)/d (ZeRO-1, -2); two
- *       gathers and a reduction per micro-batch (ZeRO-3): ZeRO, arXiv:1910.02054 section 7;
- *       experts over their own data parallel group
- * Width of gradients and parameters: the framework profile's.
+ * traffic: bytes per step that one rank sends to its next neighbour in each dimension: what
+ * planner/sizes/communication_volume.h says a plan exchanges, as rings for TP, CP, EP
+ * (all-to-all counted as its per-rank bytes) and DP, and as chains for PP, where both
+ * directions of a boundary count. Layers and parameters are the mean over the stages, so that
+ * the sum over all ranks is the job's.
+ * TP holds ETP's gathers too. DP holds the dense parameters' reductions and gathers over
+ * D c, the experts' over EDP, and those over the replicas.
  */
 #ifndef MAPPING_TRAFFIC_H
 #define MAPPING_TRAFFIC_H
 
 #include "planner/plan_search.h"
+#include "workload/training_spec.h"
 
 enum traffic_dimension {
     TRAFFIC_TP,
@@ -35,8 +28,9 @@ struct traffic {
 };
 
 const char *traffic_dimension_name(enum traffic_dimension dimension);
+/* All 0 when the model's parameters leave 64 bits. */
 void traffic_of_plan(const struct plan *plan, const struct model_spec *model,
-                     const struct framework_profile *profile, unsigned sequence_length,
+                     const struct framework_profile *profile, const struct training_spec *training,
                      struct traffic *ret);
 
 #endif

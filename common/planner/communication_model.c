@@ -113,14 +113,4 @@ void plan_spans_of(const struct plan_context *context, const struct plan *plan,
     const struct cluster_shape *shape = &context->shape;
     for (unsigned i = 0; i < GROUP_DIMENSION_COUNT; i++)
         group_span_in(shape, &plan->degrees, plan->order, (enum group_dimension)i, &ret->of[i]);
-    /* CP ranks hold the same parameters and stand between TP and DP: one group of D c. */
-    struct degrees merged = plan->degrees;
-    merged.dp *= merged.cp;
-    merged.shard *= merged.cp;
-    merged.cp = 1;
-    group_span_in(shape, &merged, plan->order, GROUP_DP, &ret->states);
-    group_span_in(shape, &merged, plan->order, GROUP_SHARD, &ret->shard);
-    struct degrees experts = plan->degrees;
-    experts.tp = experts.etp;
-    group_span_in(shape, &experts, plan->order, GROUP_TP, &ret->etp);
 }

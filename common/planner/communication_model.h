@@ -19,13 +19,7 @@
 #define PLANNER_COMMUNICATION_MODEL_H
 
 #include "planner/plan_context.h"
-
-enum collective {
-    COLLECTIVE_ALL_REDUCE,
-    COLLECTIVE_ALL_GATHER, /* or reduce-scatter */
-    COLLECTIVE_ALL_TO_ALL,
-    COLLECTIVE_SEND
-};
+#include "planner/sizes/communication_volume.h"
 
 /* 0 for a group of one. */
 double collective_seconds(const struct plan_context *context, const struct group_span *span,
@@ -34,9 +28,6 @@ double collective_seconds(const struct plan_context *context, const struct group
 /* Everything that one plan's groups need, made once per degrees. */
 struct plan_spans {
     struct group_span of[GROUP_DIMENSION_COUNT];
-    struct group_span states; /* DP x CP: the ranks that share or reduce dense states */
-    struct group_span shard;  /* shard x CP */
-    struct group_span etp;
 };
 
 void plan_spans_of(const struct plan_context *context, const struct plan *plan,

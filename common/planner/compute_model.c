@@ -63,7 +63,7 @@ static double moe_seconds(const struct plan_context *context, const struct plan 
 {
     const struct model_spec *model = context->model;
     const struct degrees *degrees = &plan->degrees;
-    double local = rows / memory_sequence_divisor(context, plan);
+    double local = rows / plan_sequence_divisor(context->profile, plan);
     double routed = local * model->experts_per_token * degrees->etp;
     double experts = (double)model->experts / degrees->ep;
     double seconds =
@@ -109,7 +109,7 @@ void compute_layer(const struct plan_context *context, const struct plan *plan, 
                    struct compute_seconds *ret)
 {
     const struct model_spec *model = context->model;
-    double rows = memory_rank_tokens(context, plan), tp = plan->degrees.tp;
+    double rows = plan_rank_tokens(&context->training, plan), tp = plan->degrees.tp;
     double matrices = model->attention == ATTENTION_LATENT ? latent_projections(context, rows, tp)
                                                            : grouped_projections(context, rows, tp);
     matrices += moe ? moe_seconds(context, plan, rows)
@@ -131,25 +131,27 @@ void compute_layer(const struct plan_context *context, const struct plan *plan, 
 void compute_head(const struct plan_context *context, const struct plan *plan,
                   struct compute_seconds *ret)
 {
-    double rows = memory_rank_tokens(context, plan), tp = plan->degrees.tp;
-    double vocabulary = (double)plan_context_padded_vocabulary(context, plan->degrees.tp) / tp;
+    double rows = plan_rank_tokens(&context->training, plan), tp = plan->degrees.tp;
+    double vocabulary = (double)padded_vocabulary(context->model, plan->degrees.tp) / tp;
     double product = dense_gemm(context, rows, vocabulary, context->model->hidden);
     double traffic = rows * vocabulary * LOGITS_TRAFFIC_BYTES / context->memory_bytes_per_second;
     *ret = (struct compute_seconds){.forward = product + traffic / 2,
-                                    .backward = 2 * product + traffic / 2};
+                                    .backward =
+                                        (1 + context->training.trainable) * product + traffic / 2};
 }
 
 double compute_optimizer(const struct plan_context *context, const struct plan *plan,
                          double parameters)
 {
-    const struct framework_profile *profile = context->profile;
-    double bytes = profile->optimizer_bytes + profile->gradient_bytes + profile->parameter_bytes;
-    double touched = OPTIMIZER_READ_AND_WRITE * bytes * parameters * context->training.trainable;
+    struct state_bytes bytes = state_bytes_of(context->profile, plan->precision);
+    double trained = parameters * context->training.trainable;
+    double touched =
+        OPTIMIZER_READ_AND_WRITE * trained * (bytes.optimizer + bytes.gradient + bytes.parameter);
     if (plan->offload == OFFLOAD_NONE)
         return touched / context->memory_bytes_per_second;
     double host = plan->offload == OFFLOAD_CPU ? context->efficiencies->host_memory_bytes_per_second
                                                : context->efficiencies->nvme_bytes_per_second;
     double link = context->pcie_bytes_per_second;
-    double moved = (profile->gradient_bytes + profile->parameter_bytes) * parameters;
+    double moved = (bytes.gradient + bytes.parameter) * trained;
     return touched / host + (link > 0 ? moved / link : 0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * efficiency_catalogue: how much of the hardware's peaks training reaches, from
- * data/efficiencies.yaml (each figure beside its source). Immutable; `calibrate` writes
- * another one. The planner stays pure: it is handed the parsed table.
+ * data/efficiencies.yaml (each figure beside its source). Immutable. The planner stays pure:
+ * it is handed the parsed table.
  *
  * A matrix multiplication of m x k by k x n runs at
  *     peak * gemm_share * m/(m + token_half) * w/(w + width_half),  w = min(n, k).

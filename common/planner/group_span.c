@@ -88,8 +88,40 @@ struct stride {
     unsigned size, stride;
 };
 
-static struct stride stride_of(const struct degrees *degrees, enum rank_order order,
-                               enum group_dimension dimension)
+/* Experts are sharded as wide as the dense parameters' groups reach. */
+static unsigned expert_shard(const struct degrees *degrees)
+{
+    unsigned copies = degrees_edp(degrees);
+    uint64_t width = degrees->dp > 0 ? (uint64_t)copies * degrees->shard / degrees->dp : 1;
+    while (width > 1 && copies % width != 0)
+        width--;
+    return width > 1 ? (unsigned)width : 1;
+}
+
+static unsigned ratio(unsigned whole, unsigned part) { return part > 0 ? whole / part : whole; }
+
+unsigned group_size(const struct degrees *degrees, enum group_dimension dimension)
+{
+    const unsigned sizes[GROUP_DIMENSION_COUNT] = {
+        [GROUP_TP] = degrees->tp,
+        [GROUP_ETP] = degrees->etp,
+        [GROUP_CP] = degrees->cp,
+        [GROUP_EP] = degrees->ep,
+        [GROUP_PP] = degrees->pp,
+        [GROUP_DP] = degrees->dp,
+        [GROUP_SHARD] = degrees->shard,
+        [GROUP_STATES] = degrees->dp * degrees->cp,
+        [GROUP_STATE_SHARD] = degrees->shard * degrees->cp,
+        [GROUP_REPLICATE] = ratio(degrees->dp, degrees->shard),
+        [GROUP_EDP] = degrees_edp(degrees),
+        [GROUP_EXPERT_SHARD] = expert_shard(degrees),
+        [GROUP_EXPERT_REPLICATE] = degrees_edp(degrees) / expert_shard(degrees),
+    };
+    return sizes[dimension] > 0 ? sizes[dimension] : 1;
+}
+
+static unsigned stride_of(const struct degrees *degrees, enum rank_order order,
+                          enum group_dimension dimension)
 {
     bool pp_inside = order == ORDER_TP_CP_EP_PP_DP;
     unsigned cell = degrees->tp * degrees->cp;
@@ -98,20 +130,33 @@ static struct stride stride_of(const struct degrees *degrees, enum rank_order or
 
     switch (dimension) {
     case GROUP_TP:
-        return (struct stride){degrees->tp, 1};
+    case GROUP_ETP:
+        return 1;
     case GROUP_CP:
-        return (struct stride){degrees->cp, degrees->tp};
+        return degrees->tp;
     case GROUP_EP:
-        return (struct stride){degrees->ep, degrees->etp};
+        return degrees->etp;
     case GROUP_PP:
-        return (struct stride){degrees->pp, pp_inside ? cell : cell * degrees->dp};
-    case GROUP_SHARD:
-        return (struct stride){degrees->shard, cell * behind_pp};
+        return pp_inside ? cell : cell * degrees->dp;
+    case GROUP_STATES: /* CP stands between TP and DP: one group */
+    case GROUP_STATE_SHARD:
+        return degrees->tp * behind_pp;
+    case GROUP_REPLICATE:
+        return cell * behind_pp * group_size(degrees, GROUP_SHARD);
     case GROUP_EDP:
-        return (struct stride){degrees_edp(degrees), experts * behind_pp};
+    case GROUP_EXPERT_SHARD:
+        return experts * behind_pp;
+    case GROUP_EXPERT_REPLICATE:
+        return experts * behind_pp * expert_shard(degrees);
     default:
-        return (struct stride){degrees->dp, cell * behind_pp};
+        return cell * behind_pp;
     }
+}
+
+static struct stride group_of(const struct degrees *degrees, enum rank_order order,
+                              enum group_dimension dimension)
+{
+    return (struct stride){group_size(degrees, dimension), stride_of(degrees, order, dimension)};
 }
 
 static unsigned ceiling(unsigned value, unsigned divisor)
@@ -122,16 +167,17 @@ static unsigned ceiling(unsigned value, unsigned divisor)
 static unsigned nodes_of(const struct cluster_shape *shape, const struct degrees *degrees,
                          enum rank_order order, enum group_dimension dimension)
 {
-    struct stride group = stride_of(degrees, order, dimension);
+    struct stride group = group_of(degrees, order, dimension);
     return ceiling(group.size, members_in_block(group.stride, group.size, shape->gpus_per_node));
 }
 
 struct reach_inputs {
     const struct cluster_shape *shape;
     const struct degrees *degrees;
-    unsigned cell;    /* nodes of one TP x CP block */
-    unsigned experts; /* nodes of one ETP x EP block */
-    unsigned shard;   /* nodes of one shard group, when it is narrower than DP; else 1 */
+    unsigned tp;      /* nodes of one TP group */
+    unsigned cell;    /* of one TP x CP block */
+    unsigned experts; /* of one ETP x EP block */
+    unsigned shard;   /* of one shard group, when it is narrower than DP; else 1 */
 };
 
 static unsigned larger(unsigned left, unsigned right) { return left > right ? left : right; }
@@ -145,6 +191,7 @@ static unsigned reach_of(const struct reach_inputs *inputs, enum group_dimension
     bool narrow = inputs->degrees->shard < inputs->degrees->dp;
     switch (dimension) {
     case GROUP_TP:
+    case GROUP_ETP:
         return nodes;
     case GROUP_CP:
         return inputs->cell;
@@ -156,6 +203,14 @@ static unsigned reach_of(const struct reach_inputs *inputs, enum group_dimension
         if (narrow)
             return inputs->cell * nodes;
         break;
+    case GROUP_STATE_SHARD:
+        if (narrow)
+            return inputs->tp * nodes;
+        break;
+    case GROUP_EXPERT_SHARD:
+        if (narrow)
+            return inputs->experts * nodes;
+        break;
     default:
         break;
     }
@@ -166,11 +221,12 @@ static struct reach_inputs reach_inputs_of(const struct cluster_shape *shape,
                                            const struct degrees *degrees, enum rank_order order)
 {
     bool narrow = degrees->shard < degrees->dp;
+    unsigned tp = nodes_of(shape, degrees, order, GROUP_TP);
     return (struct reach_inputs){
         .shape = shape,
         .degrees = degrees,
-        .cell =
-            nodes_of(shape, degrees, order, GROUP_TP) * nodes_of(shape, degrees, order, GROUP_CP),
+        .tp = tp,
+        .cell = tp * nodes_of(shape, degrees, order, GROUP_CP),
         .experts = ceiling(degrees->etp * degrees->ep, shape->gpus_per_node),
         .shard = narrow ? nodes_of(shape, degrees, order, GROUP_SHARD) : 1,
     };
@@ -201,7 +257,7 @@ static int tier_for(const struct cluster_shape *shape, unsigned reach)
 void group_span_in(const struct cluster_shape *shape, const struct degrees *degrees,
                    enum rank_order order, enum group_dimension dimension, struct group_span *ret)
 {
-    struct stride group = stride_of(degrees, order, dimension);
+    struct stride group = group_of(degrees, order, dimension);
     struct group_span span = {.size = group.size, .per_domain = 1, .nodes = 1};
     span.per_node = members_in_block(group.stride, group.size, shape->gpus_per_node);
     span.tier = DISTANCE_SAME_NODE;

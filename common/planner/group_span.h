@@ -17,12 +17,18 @@
 
 enum group_dimension {
     GROUP_TP,
+    GROUP_ETP,
     GROUP_CP,
     GROUP_EP,
     GROUP_PP,
     GROUP_DP,
     GROUP_SHARD,
-    GROUP_EDP,
+    GROUP_STATES,           /* DP x CP, which hold the same dense parameters */
+    GROUP_STATE_SHARD,      /* shard x CP: of them those that share their states */
+    GROUP_REPLICATE,        /* one rank of each shard group */
+    GROUP_EDP,              /* which hold the same experts */
+    GROUP_EXPERT_SHARD,     /* EDP shard / D of them, or the next lower divisor of EDP */
+    GROUP_EXPERT_REPLICATE, /* one rank of each of those */
     GROUP_DIMENSION_COUNT
 };
 
@@ -45,6 +51,8 @@ struct cluster_shape {
     unsigned tier_nodes[FABRIC_MAXIMUM_TIERS];
 };
 
+/* Ranks of one group; 1 at least. */
+unsigned group_size(const struct degrees *degrees, enum group_dimension dimension);
 /* gpus_per_node 0: all of the smallest node. Fails without memory only. */
 int cluster_shape_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
                      struct cluster_shape *ret, struct error_info *err);

@@ -4,138 +4,21 @@
 #include "planner/efficiency_catalogue.h"
 
 #define GATHERED_LAYERS 2.0 /* the one at work and the one being prefetched */
-#define GATHERED_BYTES 2.0  /* FSDP computes in 16 bit whatever it stores */
 #define PIPELINE_BUFFERS 4.0
 
-#define HIDDEN_COPIES 5.0 /* both norms' inputs and outputs, and dropout's masks */
-#define FP16_BYTES 2.0
-#define FP32_BYTES 4.0
+#define HIDDEN_COPIES 5.0   /* both norms' inputs and outputs, and dropout's masks */
 #define FP8_SAVED_BYTES 1.0 /* against 16 bit, of each input that a product keeps */
-
-/* Per parameter; FP32 training has no second copy of the parameters. */
-struct state_bytes {
-    double parameter, gradient, optimizer;
-};
-
-static const struct state_bytes fp32_bytes = {4, 4, 8};
-
-struct shards {
-    bool optimizer, gradients, parameters;
-};
-
-static const struct shards shards_of[SHARDING_COUNT] = {
-    [SHARDING_NONE] = {false, false, false}, [SHARDING_ZERO1] = {true, false, false},
-    [SHARDING_ZERO2] = {true, true, false},  [SHARDING_ZERO3] = {true, true, true},
-    [SHARDING_HSDP] = {true, true, true},
-};
 
 static double larger(double left, double right) { return left > right ? left : right; }
 static double smaller(double left, double right) { return left < right ? left : right; }
 
-static struct state_bytes state_bytes_of(const struct plan_context *context,
-                                         const struct plan *plan)
+/* As kept: beside those of plan_shape.h, 16 bit gradients that are summed in fp32. */
+static struct state_bytes kept_bytes(const struct plan_context *context, const struct plan *plan)
 {
-    const struct framework_profile *profile = context->profile;
-    struct state_bytes bytes = {profile->parameter_bytes, profile->gradient_bytes,
-                                profile->optimizer_bytes};
-    bool master_copy = profile->parameter_bytes < FP32_BYTES;
-    if (plan->precision == PRECISION_FP32)
-        return fp32_bytes;
-    if (plan->precision == PRECISION_FP16 && master_copy && bytes.gradient > FP16_BYTES) {
-        bytes.gradient = FP16_BYTES;
-        bytes.optimizer += FP32_BYTES;
-    } else if (plan->precision != PRECISION_FP16) {
+    struct state_bytes bytes = state_bytes_of(context->profile, plan->precision);
+    if (plan->precision == PRECISION_BF16 || plan->precision == PRECISION_FP8)
         bytes.gradient += context->framework->extra_gradient_bytes;
-    }
     return bytes;
-}
-
-unsigned memory_element_bytes(const struct plan *plan)
-{
-    return plan->precision == PRECISION_FP32 ? 4 : 2;
-}
-
-double memory_rank_tokens(const struct plan_context *context, const struct plan *plan)
-{
-    return (double)plan->micro_batch * context->training.sequence_length / plan->degrees.cp;
-}
-
-double memory_sequence_divisor(const struct plan_context *context, const struct plan *plan)
-{
-    return context->profile->sequence_parallel ? plan->degrees.tp : 1;
-}
-
-void memory_layer_parameters(const struct plan_context *context, const struct plan *plan, bool moe,
-                             struct rank_parameters *ret)
-{
-    const struct model_parameters *counts = &context->parameters;
-    const struct degrees *degrees = &plan->degrees;
-    double split = (double)counts->attention;
-    double whole = (double)counts->norms;
-    ret->expert = 0;
-    if (moe) {
-        split += (double)counts->shared_experts;
-        whole += (double)counts->router;
-        ret->expert = (double)counts->experts / ((double)degrees->etp * degrees->ep);
-    } else {
-        split += (double)counts->dense_mlp;
-    }
-    ret->dense = split / degrees->tp + whole;
-}
-
-/* One padded table, split by TP. */
-static double table_parameters(const struct plan_context *context, unsigned tp)
-{
-    return (double)plan_context_padded_vocabulary(context, tp) * context->model->hidden / tp;
-}
-
-static double first_stage_parameters(const struct plan_context *context, unsigned tp)
-{
-    double table = (double)context->model->vocabulary * context->model->hidden;
-    return table_parameters(context, tp) + (double)context->parameters.embedding - table;
-}
-
-static double last_stage_parameters(const struct plan_context *context, const struct plan *plan)
-{
-    bool own_table = context->parameters.head > 0 || plan->degrees.pp > 1;
-    double head = own_table ? table_parameters(context, plan->degrees.tp) : 0;
-    return head + (double)context->parameters.final_norm;
-}
-
-static unsigned stage_moe_layers(const struct plan_context *context,
-                                 const struct pipeline_layout *layout, unsigned stage)
-{
-    if (context->model->experts == 0)
-        return 0;
-    return pipeline_stage_layers(layout, stage) -
-           pipeline_stage_overlap(layout, stage, context->model->dense_layers);
-}
-
-void memory_stage_parameters(const struct plan_context *context, const struct plan *plan,
-                             const struct pipeline_layout *layout, unsigned stage,
-                             struct rank_parameters *ret)
-{
-    struct rank_parameters dense, moe;
-    memory_layer_parameters(context, plan, false, &dense);
-    memory_layer_parameters(context, plan, true, &moe);
-    unsigned moe_layers = stage_moe_layers(context, layout, stage);
-    unsigned dense_layers = pipeline_stage_layers(layout, stage) - moe_layers;
-    ret->dense = dense_layers * dense.dense + moe_layers * moe.dense;
-    ret->expert = moe_layers * moe.expert;
-    if (stage == 0)
-        ret->dense += first_stage_parameters(context, plan->degrees.tp);
-    if (stage + 1 == layout->pp)
-        ret->dense += last_stage_parameters(context, plan);
-}
-
-void memory_shard_widths(const struct plan *plan, struct rank_parameters *ret)
-{
-    const struct degrees *degrees = &plan->degrees;
-    *ret = (struct rank_parameters){1, 1};
-    if (plan->sharding == SHARDING_NONE)
-        return;
-    ret->dense = (double)degrees->shard * degrees->cp;
-    ret->expert = larger(1, (double)degrees_edp(degrees) * degrees->shard / degrees->dp);
 }
 
 /* Widths that a layer's attention keeps: what TP splits, and what every TP rank holds. */
@@ -163,14 +46,14 @@ static double mlp_width(const struct plan_context *context, const struct plan *p
     double routed = model->experts_per_token *
                     ((double)model->hidden * degrees->etp + matrices * model->expert_ffn);
     double shared = matrices * model->expert_ffn * model->shared_experts / degrees->tp;
-    return routed / memory_sequence_divisor(context, plan) + shared;
+    return routed / plan_sequence_divisor(context->profile, plan) + shared;
 }
 
 /* Inputs of matrix products, which FP8 keeps in half the bytes. */
 static double fp8_savings(const struct plan_context *context, const struct plan *plan, bool moe)
 {
     const struct model_spec *model = context->model;
-    double tp = plan->degrees.tp, divisor = memory_sequence_divisor(context, plan);
+    double tp = plan->degrees.tp, divisor = plan_sequence_divisor(context->profile, plan);
     double heads = (double)model->heads *
                    (model->attention == ATTENTION_LATENT ? model->v_head_dim : model->head_dim);
     double inner =
@@ -182,9 +65,9 @@ double memory_layer_activations(const struct plan_context *context, const struct
                                 bool moe, enum recompute recompute)
 {
     const struct model_spec *model = context->model;
-    double tokens = memory_rank_tokens(context, plan);
-    double divisor = memory_sequence_divisor(context, plan);
-    unsigned element = memory_element_bytes(plan);
+    double tokens = plan_rank_tokens(&context->training, plan);
+    double divisor = plan_sequence_divisor(context->profile, plan);
+    unsigned element = plan_element_bytes(plan);
     if (recompute == RECOMPUTE_FULL)
         return element * tokens * model->hidden / divisor;
 
@@ -218,9 +101,9 @@ static void layer_bytes_of(const struct plan_context *context, const struct plan
     const struct model_spec *model = context->model;
     bool has_moe = model->experts > 0;
     bool has_dense = !has_moe || model->dense_layers > 0;
-    double tokens = memory_rank_tokens(context, plan);
-    double divisor = memory_sequence_divisor(context, plan);
-    double hidden = memory_element_bytes(plan) * tokens * model->hidden;
+    double tokens = plan_rank_tokens(&context->training, plan);
+    double divisor = plan_sequence_divisor(context->profile, plan);
+    double hidden = plan_element_bytes(plan) * tokens * model->hidden;
 
     *ret = (struct layer_bytes){0};
     if (has_dense)
@@ -231,7 +114,7 @@ static void layer_bytes_of(const struct plan_context *context, const struct plan
         ret->working =
             larger(has_dense ? memory_layer_activations(context, plan, false, RECOMPUTE_NONE) : 0,
                    has_moe ? memory_layer_activations(context, plan, true, RECOMPUTE_NONE) : 0);
-    ret->logits = tokens * (double)plan_context_padded_vocabulary(context, plan->degrees.tp) /
+    ret->logits = tokens * (double)padded_vocabulary(context->model, plan->degrees.tp) /
                   plan->degrees.tp * context->profile->logits_bytes;
     if (plan->degrees.pp > 1)
         ret->buffers += PIPELINE_BUFFERS * hidden / divisor;
@@ -240,9 +123,10 @@ static void layer_bytes_of(const struct plan_context *context, const struct plan
     if (plan->sharding == SHARDING_ZERO2)
         ret->buffers +=
             smaller(context->framework->bucket_bytes,
-                    (double)context->parameters.total * state_bytes_of(context, plan).gradient);
-    memory_shard_widths(plan, &ret->widths);
-    memory_layer_parameters(context, plan, has_moe, &ret->largest);
+                    (double)context->parameters.total * kept_bytes(context, plan).gradient);
+    struct plan_shape shape = plan_context_shape(context, plan);
+    rank_shard_widths(plan, &ret->widths);
+    rank_layer_parameters(&shape, has_moe, &ret->largest);
 }
 
 static double sharded(const struct rank_parameters *parameters,
@@ -257,35 +141,37 @@ static double gathered_bytes(const struct plan_context *context, const struct pl
                              const struct layer_bytes *layer, const struct rank_parameters *stage,
                              double gradient_bytes)
 {
+    struct plan_shape shape = plan_context_shape(context, plan);
     double whole_layer = layer->largest.dense + layer->largest.expert;
+    double gathered = gathered_parameter_bytes(plan->precision);
     if (plan->degrees.pp > 1)
-        return GATHERED_BYTES * (stage->dense + stage->expert) + gradient_bytes * whole_layer;
-    double tables =
-        table_parameters(context, plan->degrees.tp) * (context->parameters.head > 0 ? 2 : 1);
-    return GATHERED_BYTES * (GATHERED_LAYERS * whole_layer + tables) + gradient_bytes * whole_layer;
+        return gathered * (stage->dense + stage->expert) + gradient_bytes * whole_layer;
+    double tables = rank_table_parameters(&shape) * (context->model->tied_embeddings ? 1 : 2);
+    return gathered * (GATHERED_LAYERS * whole_layer + tables) + gradient_bytes * whole_layer;
 }
 
 static void stage_states(const struct plan_context *context, const struct plan *plan,
                          const struct layer_bytes *layer, const struct rank_parameters *stage,
                          double parts[static MEMORY_PART_COUNT])
 {
-    struct state_bytes bytes = state_bytes_of(context, plan);
-    const struct shards *shards = &shards_of[plan->sharding];
+    struct state_bytes bytes = kept_bytes(context, plan);
+    struct sharded_states sharding = sharded_states_of(plan->sharding);
     double trainable = context->training.trainable;
     bool offloaded = plan->offload != OFFLOAD_NONE;
 
-    parts[MEMORY_PARAMETERS] = bytes.parameter * sharded(stage, &layer->widths, shards->parameters);
+    parts[MEMORY_PARAMETERS] =
+        bytes.parameter * sharded(stage, &layer->widths, sharding.parameters);
     parts[MEMORY_GRADIENTS] =
-        trainable * bytes.gradient * sharded(stage, &layer->widths, shards->gradients);
+        trainable * bytes.gradient * sharded(stage, &layer->widths, sharding.gradients);
     parts[MEMORY_OPTIMIZER] =
-        trainable * bytes.optimizer * sharded(stage, &layer->widths, shards->optimizer);
-    if (shards->parameters)
+        trainable * bytes.optimizer * sharded(stage, &layer->widths, sharding.optimizer);
+    if (sharding.parameters)
         parts[MEMORY_TRANSIENT] +=
             gathered_bytes(context, plan, layer, stage, trainable * bytes.gradient);
     if (offloaded) {
         parts[MEMORY_GRADIENTS] = 0;
         parts[MEMORY_OPTIMIZER] = 0;
-        if (shards->parameters)
+        if (sharding.parameters)
             parts[MEMORY_PARAMETERS] = 0;
     }
 }
@@ -295,7 +181,8 @@ static double stage_total(const struct plan_context *context, const struct plan 
                           unsigned stage, double parts[static MEMORY_PART_COUNT])
 {
     struct rank_parameters parameters;
-    unsigned moe_layers = stage_moe_layers(context, layout, stage);
+    struct plan_shape shape = plan_context_shape(context, plan);
+    unsigned moe_layers = rank_stage_moe_layers(context->model, layout, stage);
     unsigned dense_layers = pipeline_stage_layers(layout, stage) - moe_layers;
     double in_flight =
         pipeline_in_flight(plan->schedule, layout->pp, layout->vpp, stage, plan->micro_batches);
@@ -306,7 +193,7 @@ static double stage_total(const struct plan_context *context, const struct plan 
     parts[MEMORY_LOGITS] = stage + 1 == layout->pp ? layer->logits : 0;
     parts[MEMORY_BUFFERS] = layer->buffers;
     parts[MEMORY_FRAMEWORK] = (double)context->profile->constant_bytes;
-    memory_stage_parameters(context, plan, layout, stage, &parameters);
+    rank_stage_parameters(&shape, layout, stage, &parameters);
     stage_states(context, plan, layer, &parameters, parts);
     double total = 0;
     for (unsigned part = 0; part < MEMORY_PART_COUNT; part++)
@@ -357,17 +244,18 @@ void memory_estimate_plan(const struct plan_context *context, const struct plan 
 double memory_offload_bytes_per_node(const struct plan_context *context, const struct plan *plan)
 {
     struct pipeline_layout layout;
-    struct state_bytes bytes = state_bytes_of(context, plan);
+    struct state_bytes bytes = kept_bytes(context, plan);
     struct rank_parameters widths, stage;
     double trainable = context->training.trainable, most = 0;
-    memory_shard_widths(plan, &widths);
+    struct plan_shape shape = plan_context_shape(context, plan);
+    rank_shard_widths(plan, &widths);
     if (!pipeline_layout_of(context->model->layers, plan->degrees.pp, plan->degrees.vpp, &layout))
         return 0;
     for (unsigned i = 0; i < layout.pp; i++) {
-        memory_stage_parameters(context, plan, &layout, i, &stage);
+        rank_stage_parameters(&shape, &layout, i, &stage);
         double host =
             trainable * (bytes.gradient + bytes.optimizer) * sharded(&stage, &widths, true);
-        if (shards_of[plan->sharding].parameters)
+        if (sharded_states_of(plan->sharding).parameters)
             host += bytes.parameter * sharded(&stage, &widths, true);
         most = larger(most, host);
     }

@@ -6,14 +6,11 @@
  * vocabulary, t TP, c CP, K experts per token; n = b s / c tokens of a rank; T = t with
  * sequence parallelism, else 1.
  *
- * States. Parameters of a rank: what TP splits / t, routed experts / (ETP EP), norms, router
- * and position table whole; the first stage adds the embedding, the last the head (its own
- * copy of a tied table when pp > 1). Bytes per parameter are the framework profile's;
- * FP32 training keeps 4 + 4 + 8; FP16 keeps 2 byte gradients and their fp32 copy beside the
- * optimizer (Megatron-LM dist_optimizer.md: 4 + 16/d). ZeRO (Rajbhandari 2020, section 5): stage 1
- * divides the optimizer, 2 also gradients, 3 also parameters, by D c for dense parameters
- * (Megatron-LM dist_optimizer.md: d = D c) and by EDP for experts (theoretical_memory_usage.py);
- * narrower shard groups by shard c, and EDP shard / D.
+ * States: parameters of a rank and bytes of each as sizes/plan_shape.h, and with BF16 or FP8
+ * the 16 bit gradients that a framework keeps beside its fp32 sum. ZeRO (Rajbhandari 2020,
+ * section 5): stage 1 divides the optimizer, 2 also gradients, 3 also parameters, by D c for
+ * dense parameters (Megatron-LM dist_optimizer.md: d = D c) and by EDP for experts
+ * (theoretical_memory_usage.py); narrower shard groups by shard c, and EDP shard / D.
  *
  * Activations of a layer and micro batch, 16 bit, fused attention:
  *     2 n (5 h/T + (a + 2k) d/t + a d/t + 3 f/t) + 4 n a/t        (2 f/t without a gate)
@@ -28,34 +25,15 @@
  * Transient of ZeRO-3 and HSDP: two gathered layers, the gathered embedding and head, one
  * layer's whole gradients (torchtitan's FSDP2 prefetch); with pp > 1 the stage's parameters
  * stay gathered (torchtitan: no reshard after forward under PP).
+ * Buffers: 4 w n h/T with pp > 1 (an output and a gradient, sent and received), w n h with
+ * sequence parallelism over T > 1 (the gathered sequence), with zero2 a bucket of gradients.
  * Offload: gradients and optimizer go to the host, under ZeRO-3 and HSDP parameters too
  * (DeepSpeed, ZeRO-Offload and ZeRO-Infinity).
  */
 #ifndef PLANNER_MEMORY_MODEL_H
 #define PLANNER_MEMORY_MODEL_H
 
-#include "planner/pipeline_schedule.h"
 #include "planner/plan_context.h"
-
-/* Parameters of one rank, by what may shard them. */
-struct rank_parameters {
-    double dense;
-    double expert;
-};
-
-/* Tokens of a rank, and the divisor T. */
-double memory_rank_tokens(const struct plan_context *context, const struct plan *plan);
-double memory_sequence_divisor(const struct plan_context *context, const struct plan *plan);
-unsigned memory_element_bytes(const struct plan *plan); /* of activations: 2, FP32: 4 */
-
-void memory_layer_parameters(const struct plan_context *context, const struct plan *plan, bool moe,
-                             struct rank_parameters *ret);
-/* layout must be that of the plan's pp and vpp. */
-void memory_stage_parameters(const struct plan_context *context, const struct plan *plan,
-                             const struct pipeline_layout *layout, unsigned stage,
-                             struct rank_parameters *ret);
-/* Ranks that share the states: 1 without sharding. */
-void memory_shard_widths(const struct plan *plan, struct rank_parameters *ret);
 
 /* Of one layer and one micro batch; `recompute` decides what is kept. */
 double memory_layer_activations(const struct plan_context *context, const struct plan *plan,

@@ -4,8 +4,6 @@
 #include "planner/efficiency_catalogue.h"
 #include "planner/step_time.h"
 
-#define VOCABULARY_MULTIPLE 128u
-
 static const enum gpu_precision gpu_precisions[PRECISION_COUNT] = {
     [PRECISION_FP32] = GPU_TF32,
     [PRECISION_FP16] = GPU_FP16,
@@ -15,10 +13,13 @@ static const enum gpu_precision gpu_precisions[PRECISION_COUNT] = {
 
 static double minimum(double left, double right) { return left < right ? left : right; }
 
-uint64_t plan_context_padded_vocabulary(const struct plan_context *context, unsigned tp)
+struct plan_shape plan_context_shape(const struct plan_context *context, const struct plan *plan)
 {
-    uint64_t multiple = (uint64_t)VOCABULARY_MULTIPLE * tp;
-    return (context->model->vocabulary + multiple - 1) / multiple * multiple;
+    return (struct plan_shape){.plan = plan,
+                               .model = context->model,
+                               .parameters = &context->parameters,
+                               .profile = context->profile,
+                               .training = &context->training};
 }
 
 static double speed_of(const struct gpu_model *gpu)

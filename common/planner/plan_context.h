@@ -10,6 +10,7 @@
 
 #include "planner/group_span.h"
 #include "planner/plan_search.h"
+#include "planner/sizes/plan_shape.h"
 #include "workload/training_spec.h"
 
 struct plan_context {
@@ -54,9 +55,8 @@ int plan_context_init(struct plan_context *ret, const struct plan_request *reque
                       struct error_info *err);
 void plan_context_done(struct plan_context *context);
 
-/* Vocabulary rows after padding for TP: a multiple of 128 t (Megatron-LM,
- * --make-vocab-size-divisible-by 128). */
-uint64_t plan_context_padded_vocabulary(const struct plan_context *context, unsigned tp);
+/* The plan's sizes for this model and run; points into both. */
+struct plan_shape plan_context_shape(const struct plan_context *context, const struct plan *plan);
 
 DEFINE_CLEANUP_DONE(plan_context);
 

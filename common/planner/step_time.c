@@ -4,11 +4,9 @@
 #include "planner/communication_model.h"
 #include "planner/compute_model.h"
 #include "planner/efficiency_catalogue.h"
-#include "planner/memory_model.h"
 
-#define FORWARD_AND_BACKWARD 3.0   /* backward costs twice forward */
-#define FLOPS_PER_PARAMETER 6.0    /* forward and backward, a multiply and an add each */
-#define PARAMETER_GATHER_BYTES 2.0 /* 16 bit, whatever is stored */
+#define FORWARD_AND_BACKWARD 3.0 /* backward costs twice forward */
+#define FLOPS_PER_PRODUCT 2.0    /* of a parameter and a token: a multiply and an add */
 #define TERA 1e12
 
 /* One layer kind, one micro batch, forward and backward: exposed seconds. */
@@ -25,11 +23,11 @@ struct stage_seconds {
 struct step {
     const struct plan_context *context;
     const struct plan *plan;
+    struct plan_shape shape;
     struct plan_spans spans;
     struct pipeline_layout layout;
     struct layer_seconds dense, moe;
     struct compute_seconds head;
-    double element_bytes, tokens, divisor;
 };
 
 static double smaller(double left, double right) { return left < right ? left : right; }
@@ -40,99 +38,59 @@ double step_model_flops(const struct plan_context *context)
     const struct model_spec *model = context->model;
     const struct model_parameters *counts = &context->parameters;
     double tokens = (double)context->training.global_batch * context->training.sequence_length;
-    double active = (double)counts->active;
-    if (counts->head > 0)
-        active -= (double)counts->embedding;
+    /* The input embedding is looked up; a tied table is multiplied once, as head. */
+    double looked_up = (double)counts->embedding;
+    if (model->tied_embeddings)
+        looked_up -= (double)model->vocabulary * model->hidden;
+    double products = 2 + context->training.trainable;
     bool latent = model->attention == ATTENTION_LATENT;
     double key = latent ? model->qk_nope_head_dim + model->qk_rope_head_dim : model->head_dim;
     double value = latent ? model->v_head_dim : model->head_dim;
     double attention = FORWARD_AND_BACKWARD * 2 * (key + value) * model->heads *
                        context->attention_scores * model->layers * context->training.global_batch;
-    return FLOPS_PER_PARAMETER * active * tokens + attention;
+    return FLOPS_PER_PRODUCT * products * ((double)counts->active - looked_up) * tokens + attention;
 }
 
-/* 2 forward, 2 backward, 2 again when forward is repeated. */
-static double exchanges(const struct plan *plan, double forward, double backward)
+static double exchange_seconds(const struct step *step, const struct exchange_list *list)
 {
-    return plan->recompute == RECOMPUTE_FULL ? 2 * forward + backward : forward + backward;
-}
-
-static double tp_seconds(const struct step *step, bool moe)
-{
-    const struct plan *plan = step->plan;
-    double bytes = step->element_bytes * step->tokens * step->context->model->hidden;
-    /* An all-gather and a reduce-scatter are one all-reduce's volume. */
-    enum collective collective = step->divisor > 1 ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE;
-    double halves = step->divisor > 1 ? 2 : 1;
-    double once =
-        halves * collective_seconds(step->context, &step->spans.of[GROUP_TP], collective, bytes);
-    bool mlp_too = !moe || step->context->model->shared_experts > 0;
-    double each = mlp_too ? 2 : 1;
-    double seconds = once * exchanges(plan, each, each);
-    if (moe && plan->degrees.etp > 1) {
-        double routed =
-            bytes * step->context->model->experts_per_token / step->divisor * plan->degrees.etp;
+    double seconds = 0;
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct exchange *exchange = &list->of[i];
         seconds +=
-            exchanges(plan, 1, 1) * 2 *
-            collective_seconds(step->context, &step->spans.etp, COLLECTIVE_ALL_GATHER, routed);
+            exchange->count * collective_seconds(step->context, &step->spans.of[exchange->group],
+                                                 exchange->collective, exchange->bytes);
     }
-    return seconds * (1 - step->context->profile->overlap_tp);
-}
-
-static double ep_seconds(const struct step *step)
-{
-    double bytes = step->element_bytes * step->tokens / step->divisor *
-                   step->context->model->hidden * step->context->model->experts_per_token;
-    double once =
-        collective_seconds(step->context, &step->spans.of[GROUP_EP], COLLECTIVE_ALL_TO_ALL, bytes);
-    return once * exchanges(step->plan, 2, 2) * (1 - step->context->profile->overlap_ep);
-}
-
-static double cp_seconds(const struct step *step)
-{
-    const struct model_spec *model = step->context->model;
-    const struct degrees *degrees = &step->plan->degrees;
-    double width = 2.0 * model->kv_heads * model->head_dim;
-    if (model->attention == ATTENTION_LATENT)
-        width = (double)model->heads *
-                (model->qk_nope_head_dim + model->qk_rope_head_dim + model->v_head_dim);
-    double bytes = step->element_bytes * step->tokens * width / degrees->tp;
-    double hop =
-        collective_seconds(step->context, &step->spans.of[GROUP_CP], COLLECTIVE_SEND, bytes);
-    return (degrees->cp - 1) * hop * exchanges(step->plan, 1, 2) *
-           (1 - step->context->profile->overlap_cp);
+    return seconds;
 }
 
 static void layer_seconds_of(const struct step *step, bool moe, struct layer_seconds *ret)
 {
+    const struct framework_profile *profile = step->context->profile;
+    struct exchange_list list;
     compute_layer(step->context, step->plan, moe, &ret->compute);
-    ret->tp = step->plan->degrees.tp > 1 ? tp_seconds(step, moe) : 0;
-    ret->cp = step->plan->degrees.cp > 1 ? cp_seconds(step) : 0;
-    ret->ep = moe && step->plan->degrees.ep > 1 ? ep_seconds(step) : 0;
+    tensor_exchanges(&step->shape, moe, &list);
+    ret->tp = exchange_seconds(step, &list) * (1 - profile->overlap_tp);
+    context_exchanges(&step->shape, &list);
+    ret->cp = exchange_seconds(step, &list) * (1 - profile->overlap_cp);
+    if (!moe)
+        return;
+    expert_exchanges(&step->shape, &list);
+    ret->ep = exchange_seconds(step, &list) * (1 - profile->overlap_ep);
 }
 
-/* Sends and receives of one micro batch: an output forward, a gradient backward, for every
- * chunk. */
+/* Of one micro batch. */
 static double pp_seconds(const struct step *step)
 {
-    const struct degrees *degrees = &step->plan->degrees;
-    if (degrees->pp == 1)
-        return 0;
-    double bytes =
-        step->element_bytes * step->tokens * step->context->model->hidden / step->divisor;
-    double once =
-        collective_seconds(step->context, &step->spans.of[GROUP_PP], COLLECTIVE_SEND, bytes);
-    return 2 * degrees->vpp * once * (1 - step->context->profile->overlap_pp);
+    struct exchange_list list;
+    pipeline_exchanges(&step->shape, &list);
+    return exchange_seconds(step, &list) * (1 - step->context->profile->overlap_pp);
 }
 
 static void stage_seconds_of(const struct step *step, unsigned stage, struct stage_seconds *ret)
 {
-    const struct model_spec *model = step->context->model;
     const struct efficiency_framework *framework = step->context->framework;
     unsigned layers = pipeline_stage_layers(&step->layout, stage);
-    unsigned moe = model->experts == 0
-                       ? 0
-                       : layers - pipeline_stage_overlap(&step->layout, stage, model->dense_layers);
+    unsigned moe = rank_stage_moe_layers(step->context->model, &step->layout, stage);
     unsigned dense = layers - moe;
     double compute = dense * (step->dense.compute.forward + step->dense.compute.backward) +
                      moe * (step->moe.compute.forward + step->moe.compute.backward);
@@ -172,72 +130,33 @@ static double pipeline_seconds(const struct step *step, struct stage_seconds *re
     return sum;
 }
 
-static bool gathers_parameters(const struct plan *plan)
-{
-    return plan->sharding == SHARDING_ZERO3 || plan->sharding == SHARDING_HSDP;
-}
-
-/* Reduces once per step, or for every micro batch when gradients are sharded; parameters that
- * are sharded are gathered twice for every micro batch, but once where a pipeline keeps them
- * (memory_model.h). */
-struct dp_rounds {
-    double reduces, gathers;
-};
-
-static struct dp_rounds dp_rounds_of(const struct plan *plan)
-{
-    double batches = plan->micro_batches;
-    if (gathers_parameters(plan))
-        return (struct dp_rounds){batches, plan->degrees.pp > 1 ? 1 : 2 * batches};
-    return (struct dp_rounds){plan->sharding == SHARDING_ZERO2 ? batches : 1,
-                              plan->sharding == SHARDING_NONE ? 0 : 1};
-}
-
-struct dp_group {
-    double parameters;              /* of the rank */
-    const struct group_span *all;   /* ranks that hold the same ones */
-    const struct group_span *inner; /* of them those that share the states */
-};
-
-static double dp_group_seconds(const struct step *step, const struct dp_group *group)
+/* Layers send their own parameters where those are gathered, else full buckets. */
+static double state_messages(const struct step *step, double parameters)
 {
     const struct plan_context *context = step->context;
-    const struct plan *plan = step->plan;
-    struct dp_rounds rounds = dp_rounds_of(plan);
-    double gradient = context->profile->gradient_bytes * context->training.trainable;
-    double messages = step->layout.chunk_layers * step->layout.vpp;
-    if (!gathers_parameters(plan))
-        messages = larger(1, group->parameters * gradient / context->framework->bucket_bytes);
-    double share = group->parameters / messages;
-    if (plan->sharding == SHARDING_NONE)
-        return messages *
-               collective_seconds(context, group->all, COLLECTIVE_ALL_REDUCE, share * gradient);
-    const struct group_span *span = gathers_parameters(plan) ? group->inner : group->all;
-    double once = rounds.reduces *
-                      collective_seconds(context, span, COLLECTIVE_ALL_GATHER, share * gradient) +
-                  rounds.gathers * collective_seconds(context, span, COLLECTIVE_ALL_GATHER,
-                                                      share * PARAMETER_GATHER_BYTES);
-    if (group->inner->size < group->all->size && gathers_parameters(plan))
-        once += collective_seconds(context, group->all, COLLECTIVE_ALL_REDUCE,
-                                   share * gradient / group->inner->size);
-    return messages * once;
+    if (sharded_states_of(step->plan->sharding).parameters)
+        return step->layout.chunk_layers * step->layout.vpp;
+    double gradients = parameters * context->training.trainable *
+                       state_bytes_of(context->profile, step->plan->precision).gradient;
+    return larger(1, gradients / context->framework->bucket_bytes);
+}
+
+static double state_seconds(const struct step *step, enum state_kind kind, double parameters)
+{
+    struct exchange_list list;
+    double messages = state_messages(step, parameters);
+    state_exchanges(&step->shape, kind, parameters / messages, &list);
+    return messages * exchange_seconds(step, &list);
 }
 
 static double dp_seconds(const struct step *step, const struct rank_parameters *stage,
                          double micro_batch_seconds)
 {
-    const struct plan_spans *spans = &step->spans;
-    const struct group_span *copies = &spans->of[GROUP_EDP];
-    const struct dp_group groups[] = {
-        {stage->dense, &spans->states, &spans->shard},
-        {stage->expert, copies, copies},
-    };
-    double total = 0;
-    for (unsigned i = 0; i < COUNT_OF(groups); i++)
-        if (groups[i].parameters > 0)
-            total += dp_group_seconds(step, &groups[i]);
-    bool spread = dp_rounds_of(step->plan).reduces > 1 || gathers_parameters(step->plan);
-    double window = micro_batch_seconds * (spread ? step->plan->micro_batches : 1);
+    double total = state_seconds(step, STATES_DENSE, stage->dense);
+    if (stage->expert > 0)
+        total += state_seconds(step, STATES_EXPERT, stage->expert);
+    bool throughout = sharded_states_of(step->plan->sharding).gradients;
+    double window = micro_batch_seconds * (throughout ? step->plan->micro_batches : 1);
     return total - smaller(total * step->context->profile->overlap_dp, window);
 }
 
@@ -245,9 +164,7 @@ static void step_init(struct step *step)
 {
     const struct plan_context *context = step->context;
     const struct model_spec *model = context->model;
-    step->element_bytes = memory_element_bytes(step->plan);
-    step->tokens = memory_rank_tokens(context, step->plan);
-    step->divisor = memory_sequence_divisor(context, step->plan);
+    step->shape = plan_context_shape(context, step->plan);
     plan_spans_of(context, step->plan, &step->spans);
     if (model->experts == 0 || model->dense_layers > 0)
         layer_seconds_of(step, false, &step->dense);
@@ -282,8 +199,8 @@ void step_time_of(const struct plan_context *context, const struct plan *plan,
         return;
     step_init(&step);
     double sum = pipeline_seconds(&step, &slowest);
-    memory_stage_parameters(context, plan, &step.layout, plan->degrees.pp - 1, &stage);
-    memory_shard_widths(plan, &widths);
+    rank_largest_parameters(&step.shape, &step.layout, &stage);
+    rank_shard_widths(plan, &widths);
 
     for (unsigned part = 0; part < TIME_PART_COUNT; part++)
         ret->parts[part] = plan->micro_batches * slowest.parts[part];

@@ -9,19 +9,20 @@
  *     bubble = (sum of the stages' t - t_max) / v: (p-1) t / v for equal stages (Narayanan
  *            2021; all of GPipe's and 1F1B's, interleaving divides it)
  *
- * Exposed = (1 - the profile's overlap) of a part; DP hides no more than the compute it can
- * hide under (DDP and ZeRO-1: one micro batch; what repeats for each: the whole step).
- * Volumes (facts of the field, section "communication per rank"): TP 2 all-reduces forward,
- * 2 backward per layer (all-gather + reduce-scatter with sequence parallelism), 2 more with
- * full recompute (Shoeybi 2019; Korthikanti 2022); CP ring: K and V of c-1 ranks forward,
- * twice that backward (Liu 2023); EP 4 all-to-alls of the routed tokens per MoE layer; PP the
- * stage's output per direction, micro batch and chunk; DP gradients reduced and parameters
- * gathered once (ZeRO-1/2), or 2 gathers and 1 reduce-scatter per micro batch (ZeRO-3;
- * Rajbhandari 2020, section 7).
+ * What is sent, and how often: sizes/communication_volume.h; each in the seconds of
+ * communication_model.h. DP and the optimizer are timed for the largest parameters of any
+ * stage; gradients and parameters go in buckets (ZeRO-3 and HSDP: by layer), each with its
+ * own latency.
+ * Exposed = (1 - the profile's overlap) of a part. DP hides no more than a window: one micro
+ * batch of the slowest stage (t_max: DDP and ZeRO-1 talk during the last backward and the
+ * first forward), or all M of them where gradients are sharded and DP talks throughout
+ * (ZeRO-2, ZeRO-3, HSDP).
  *
- * Model FLOPs of a token: 6 * active parameters without the input embedding (a tied table
- * counts once, as head) + causal attention 3 * 2 (d_qk + d_v) a * scores/s per layer, which is
- * 6 a d s for full attention: Megatron-LM's count (llm-foundry counts attention full).
+ * Model FLOPs of a token: (4 + 2 u) * active parameters without the input embedding and
+ * position tables (a tied table counts once, as head) + causal attention 3 * 2 (d_qk + d_v) a
+ * * scores/s per layer. Each parameter costs 2 forward, 2 for the gradient of its input, and
+ * 2 for its own, which only the trainable share u needs: 6 in all when u is 1. Attention is
+ * 6 a d s when it is full: Megatron-LM's count (llm-foundry counts the whole square).
  * Recompute is not in it: this is MFU, not HFU (Chowdhery 2022, appendix B).
  * MFU = model FLOPs / (step * N * dense peak of the precision).
  */

@@ -211,10 +211,10 @@ static double layer_bytes(const struct strategy *strategy, unsigned tp)
     struct rank_parameters layer;
     bool moe = context->model->experts > 0;
     plan.degrees.tp = plan.degrees.etp = tp;
-    memory_layer_parameters(context, &plan, moe, &layer);
-    double states = context->profile->parameter_bytes + context->profile->gradient_bytes +
-                    context->profile->optimizer_bytes;
-    return states * (layer.dense + layer.expert) +
+    struct plan_shape shape = plan_context_shape(context, &plan);
+    struct state_bytes states = state_bytes_of(context->profile, context->precision);
+    rank_layer_parameters(&shape, moe, &layer);
+    return (states.parameter + states.gradient + states.optimizer) * (layer.dense + layer.expert) +
            memory_layer_activations(context, &plan, moe, RECOMPUTE_NONE);
 }
 

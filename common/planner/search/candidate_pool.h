@@ -4,10 +4,9 @@
  * sharding), the best of each class that the decision flow compares, the nearest that does
  * not fit, and counts.
  *
- * Order: step time in whole microseconds (a plan whose memory is tight
- * counts CANDIDATE_TIGHT_COST more),
- * then fewer dimensions, then memory, then smaller degrees: integers only, so that the last
- * bits of a double decide nothing.
+ * Order: step time in whole microseconds (a plan whose memory is tight counts
+ * CANDIDATE_TIGHT_COST more), then fewer dimensions, then memory, then smaller degrees:
+ * integers only, so that the last bits of a double decide nothing.
  */
 #ifndef PLANNER_SEARCH_CANDIDATE_POOL_H
 #define PLANNER_SEARCH_CANDIDATE_POOL_H
@@ -40,7 +39,7 @@ struct candidate_pool {
 };
 
 unsigned plan_class_of(const struct plan *plan);
-/* Dimensions larger than 1 (tp, cp, ep, pp, vpp) plus recompute: less is simpler. */
+/* Dimensions larger than 1 (tp, cp, ep, pp, vpp), recompute and offload: less is simpler. */
 unsigned plan_complexity(const struct plan *plan);
 /* Step time, and CANDIDATE_TIGHT_COST of it where memory is tight. */
 double plan_cost_seconds(const struct plan *plan);

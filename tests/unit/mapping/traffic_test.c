@@ -42,8 +42,9 @@ static void expect(const struct plan *plan, const struct model_spec *model,
                    const struct framework_profile *framework, enum traffic_dimension dimension,
                    double expected)
 {
+    const struct training_spec training = {.sequence_length = SEQUENCE, .trainable = 1};
     struct traffic traffic;
-    traffic_of_plan(plan, model, framework, SEQUENCE, &traffic);
+    traffic_of_plan(plan, model, framework, &training, &traffic);
     if (expected <= 0)
         assert_true(traffic.bytes_per_step[dimension] <= 0);
     else
@@ -73,31 +74,42 @@ static void follows_the_formulas(void **state)
         expect(&plan, &dense, &profile, (enum traffic_dimension)d, 0);
 }
 
+/* As a rank holds them: the table is padded to 128 t rows and stands at both ends. */
+static double mean_parameters(const struct model_parameters *count, unsigned tp, unsigned pp)
+{
+    double rows = (dense.vocabulary + 128.0 * tp - 1);
+    double table = (rows - (double)((unsigned)rows % (128 * tp))) * dense.hidden / tp;
+    double layer = (double)(count->attention + count->dense_mlp) / tp + (double)count->norms;
+    return (16 * layer + 2 * table + (double)count->final_norm) / pp;
+}
+
 static void weighs_sharding(void **state)
 {
     (void)state;
     struct model_parameters count;
     assert_int_equal(model_parameters_count(&dense, &count, NULL), 0);
-    const double mine = (double)count.total / 8; /* tp 4, pp 2 */
+    /* cp 2, dp 4: 8 ranks hold the same parameters. */
     static const struct {
         enum sharding sharding;
-        unsigned shard;
+        unsigned pp, shard;
         double bytes; /* of one parameter */
     } rows[] = {
-        {SHARDING_NONE, 1, 2 * 0.75 * 4},
-        {SHARDING_ZERO1, 4, 0.75 * 6},
-        {SHARDING_ZERO2, 4, 0.75 * 6},
-        {SHARDING_ZERO3, 4, 3 * 0.75 * 8},
-        {SHARDING_HSDP, 2, 3 * 0.5 * 8 + 2 * 0.5 * 4 / 2},
+        {SHARDING_NONE, 2, 1, 2 * 7.0 / 8 * 4},
+        {SHARDING_ZERO1, 2, 4, 7.0 / 8 * 6},
+        {SHARDING_ZERO2, 2, 4, 7.0 / 8 * (3 * 4 + 2)},
+        {SHARDING_ZERO3, 1, 4, 3 * 7.0 / 8 * 8},
+        {SHARDING_ZERO3, 2, 4, 7.0 / 8 * (3 * 4 + 2)},
+        {SHARDING_HSDP, 1, 2, 3 * 3.0 / 4 * 8 + 2 * 0.5 * 4 / 4},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct plan plan = {
-            .degrees = {4, 1, 1, 4, 2, 1, 4, rows[i].shard, 4 / rows[i].shard},
+            .degrees = {4, 2, 1, 4, rows[i].pp, 1, 4, rows[i].shard, 4 / rows[i].shard},
             .sharding = rows[i].sharding,
             .precision = PRECISION_BF16,
             .micro_batch = 1,
             .micro_batches = 3};
-        expect(&plan, &dense, &profile, TRAFFIC_DP, rows[i].bytes * mine);
+        expect(&plan, &dense, &profile, TRAFFIC_DP,
+               rows[i].bytes * mean_parameters(&count, 4, rows[i].pp));
     }
 }
 
@@ -113,9 +125,14 @@ static void sends_tokens_to_experts(void **state)
                               .micro_batch = 1,
                               .micro_batches = 1};
     expect(&plan, &model, &profile, TRAFFIC_EP, 12 * 4 * 0.75 * 2.0 * 1000 * 2 / 2 * 100);
-    double experts = 12.0 * (double)count.experts, rest = (double)count.total - experts;
-    expect(&plan, &model, &profile, TRAFFIC_DP,
-           2 * 7.0 / 8 * 4 * rest / 2 + 2 * 3.0 / 4 * 4 * experts / 4);
+    /* Attention talks in all 16 layers, the MLP in the 4 dense ones. */
+    expect(&plan, &model, &profile, TRAFFIC_TP, (4 * 8 + 12 * 4) * 0.5 * 2.0 * 1000 * 100);
+    /* The table's 1000 rows are padded to 1024. */
+    double layers = 16 * (double)count.attention + 4 * (double)count.dense_mlp;
+    double rest = layers / 2 + 1024 * 100 + 16 * (double)count.norms + 12 * (double)count.router +
+                  (double)count.final_norm;
+    double experts = 12 * (double)count.experts / 4;
+    expect(&plan, &model, &profile, TRAFFIC_DP, 2 * 7.0 / 8 * 4 * rest + 2 * 3.0 / 4 * 4 * experts);
 }
 
 static void hands_on_latent_attention(void **state)

@@ -120,9 +120,9 @@ static void context_ranks_reduce_with_dp(void **state)
     plan.degrees.cp = 4;
     plan.degrees.dp = plan.degrees.shard = 8;
     plan_spans_of(&bench.context, &plan, &spans);
-    assert_int_equal(spans.states.size, 32);
-    assert_int_equal(spans.states.per_node, 8);
-    assert_int_equal(spans.shard.size, 32);
+    assert_int_equal(spans.of[GROUP_STATES].size, 32);
+    assert_int_equal(spans.of[GROUP_STATES].per_node, 8);
+    assert_int_equal(spans.of[GROUP_STATE_SHARD].size, 32);
     assert_int_equal(spans.of[GROUP_DP].size, 8);
     bench_done(&bench);
 }

@@ -149,12 +149,13 @@ static void last_stage_holds_head_and_logits(void **state)
     bench.plan.degrees.pp = 8;
     bench.plan.schedule = SCHEDULE_1F1B;
     bench.plan.micro_batches = 1;
+    struct plan_shape shape = plan_context_shape(&bench.context, &bench.plan);
     assert_true(pipeline_layout_of(80, 8, 1, &layout));
-    memory_stage_parameters(&bench.context, &bench.plan, &layout, 0, &first);
-    memory_stage_parameters(&bench.context, &bench.plan, &layout, 3, &middle);
-    memory_stage_parameters(&bench.context, &bench.plan, &layout, 7, &last);
+    rank_stage_parameters(&shape, &layout, 0, &first);
+    rank_stage_parameters(&shape, &layout, 3, &middle);
+    rank_stage_parameters(&shape, &layout, 7, &last);
     /* 128256 rows pad to 129024 for TP 8. */
-    assert_int_equal(plan_context_padded_vocabulary(&bench.context, 8), 129024);
+    assert_int_equal(padded_vocabulary(bench.context.model, 8), 129024);
     assert_near(first.dense - middle.dense, 129024.0 * 8192 / 8);
     assert_near(last.dense - middle.dense, 129024.0 * 8192 / 8 + 8192);
     memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
@@ -182,10 +183,11 @@ static void experts_shard_over_their_own_ranks(void **state)
                                           .shard = 32,
                                           .replicate = 1};
     bench.plan.sharding = SHARDING_ZERO1;
-    memory_shard_widths(&bench.plan, &widths);
+    rank_shard_widths(&bench.plan, &widths);
     assert_near(widths.dense, 32);
     assert_near(widths.expert, 8); /* EDP = 64 / 8 */
-    memory_layer_parameters(&bench.context, &bench.plan, true, &layer);
+    struct plan_shape shape = plan_context_shape(&bench.context, &bench.plan);
+    rank_layer_parameters(&shape, true, &layer);
     assert_near(layer.expert, (double)bench.context.parameters.experts / 8);
     bench_done(&bench);
 }

@@ -51,6 +51,41 @@ static void model_flops_are_the_papers(void **state)
     bench_done(&bench);
 }
 
+/* Frozen parameters need no gradient of their weights: 2 + 2 + 2 u instead of 6. */
+static void frozen_parameters_cost_a_third_less(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct compute_seconds head, frozen;
+    bench_init(&bench, "llama2-7b", "dgx-h100:1", "sequence_length=2048,global_batch=64");
+    double all = step_model_flops(&bench.context);
+    compute_head(&bench.context, &bench.plan, &head);
+    double tokens = 64.0 * 2048;
+    double products =
+        (double)(bench.context.parameters.active - bench.context.parameters.embedding);
+    bench.context.training.trainable = 0.25;
+    assert_near(all - step_model_flops(&bench.context), 2 * 0.75 * products * tokens, 1e-9);
+    compute_head(&bench.context, &bench.plan, &frozen);
+    assert_near(frozen.forward, head.forward, 1e-12);
+    assert_true(frozen.backward < head.backward);
+    bench_done(&bench);
+}
+
+/* A tied table is multiplied once, as head, whether or not there is a bias on the logits. */
+static void a_bias_leaves_the_head_in(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "llama2-7b", "dgx-h100:1", "sequence_length=2048,global_batch=64");
+    struct model_spec model = *bench.context.model;
+    double untied = step_model_flops(&bench.context);
+    model.tied_embeddings = model.lm_head_bias = true;
+    bench.context.model = &model;
+    assert_int_equal(model_parameters_count(&model, &bench.context.parameters, NULL), 0);
+    assert_near(step_model_flops(&bench.context), untied, 1e-5);
+    bench_done(&bench);
+}
+
 static void parts_make_the_step(void **state)
 {
     (void)state;
@@ -191,10 +226,74 @@ static void sharding_orders_its_traffic(void **state)
     bench_done(&bench);
 }
 
+/* Each rank's eighth of the gradients crosses the NICs once: 32 GPUs in 4 shard groups. */
+static void replicas_reduce_over_the_network(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct time_estimate time;
+    bench_init(&bench, "llama2-7b", "dgx-a100-80:4", "framework=fsdp2,global_batch=64");
+    struct framework_profile profile = *bench.context.profile;
+    profile.overlap_dp = 0;
+    bench.context.profile = &profile;
+    bench.plan.degrees.dp = 32;
+    bench.plan.degrees.shard = 8;
+    bench.plan.degrees.replicate = 4;
+    bench.plan.sharding = SHARDING_HSDP;
+    step_time_of(&bench.context, &bench.plan, &time);
+    double parameters = (double)bench.context.parameters.total;
+    double inside = 7.0 / 8 * (4 + 2 * 2) * parameters / bench.context.nvlink_bytes_per_second;
+    double across = 2 * 3.0 / 4 * 4 * parameters / 8 / bench.context.network_bytes_per_second;
+    assert_near(time.parts[TIME_DP], inside + across, 0.05);
+    bench_done(&bench);
+}
+
+/* DeepSeek-V3 over 16 stages: the others hold 4 layers, the last one. */
+static void the_largest_stage_reduces_last(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct time_estimate time;
+    bench_init(&bench, "deepseek-v3", "dgx-h100:16", "global_batch=128");
+    struct framework_profile profile = *bench.context.profile;
+    profile.overlap_dp = 0;
+    bench.context.profile = &profile;
+    bench.plan.degrees.pp = 16;
+    bench.plan.degrees.dp = bench.plan.degrees.shard = 8;
+    bench.plan.degrees.ep = 2;
+    bench.plan.schedule = SCHEDULE_1F1B;
+    bench.plan.micro_batches = 16;
+    step_time_of(&bench.context, &bench.plan, &time);
+    double experts = 4 * (double)bench.context.parameters.experts / 2;
+    double bytes = (4 + 2) * 3.0 / 4 * experts; /* over EDP 4, every second GPU of a node */
+    assert_true(time.parts[TIME_DP] > bytes / bench.context.nvlink_bytes_per_second);
+    bench_done(&bench);
+}
+
+static void precision_decides_the_gradients(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct time_estimate bf16, fp16;
+    bench_init(&bench, "llama3-8b", "dgx-h100:8", "global_batch=512");
+    bench.plan.degrees.dp = bench.plan.degrees.shard = 64;
+    step_time_of(&bench.context, &bench.plan, &bf16);
+    bench.plan.precision = PRECISION_FP16;
+    step_time_of(&bench.context, &bench.plan, &fp16);
+    /* 2 + 2 bytes instead of 4 + 2, 20 bytes of state instead of 18. */
+    assert_near(fp16.parts[TIME_DP] / bf16.parts[TIME_DP], 4.0 / 6, 0.02);
+    assert_near(compute_optimizer(&bench.context, &bench.plan, 1e9) *
+                    bench.context.memory_bytes_per_second,
+                2 * 20e9, 1e-9);
+    bench_done(&bench);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(model_flops_are_the_papers),
+        cmocka_unit_test(frozen_parameters_cost_a_third_less),
+        cmocka_unit_test(a_bias_leaves_the_head_in),
         cmocka_unit_test(parts_make_the_step),
         cmocka_unit_test(interleaving_divides_the_bubble),
         cmocka_unit_test(full_recompute_costs_a_forward),
@@ -203,6 +302,9 @@ int main(void)
         cmocka_unit_test(offloaded_optimizers_are_slow),
         cmocka_unit_test(unknown_gpus_have_no_times),
         cmocka_unit_test(sharding_orders_its_traffic),
+        cmocka_unit_test(replicas_reduce_over_the_network),
+        cmocka_unit_test(the_largest_stage_reduces_last),
+        cmocka_unit_test(precision_decides_the_gradients),
     };
     return unit_test_main("planner/step_time", tests, COUNT_OF(tests));
 }
