@@ -83,6 +83,7 @@ PLANNER_SOURCES := \
 	common/planner/step_time.c \
 	common/planner/strategy.c \
 	common/planner/strategy_rules.c \
+	common/planner/strategy_words.c \
 	common/planner/search/candidate_pool.c \
 	common/planner/search/configuration_search.c \
 	common/planner/search/constraint.c \
@@ -151,6 +152,7 @@ READER_SOURCES := \
 SPANK_SOURCES := \
 	spank_plugin/gres_text.c \
 	spank_plugin/master_address.c \
+	spank_plugin/plan_variable.c \
 	spank_plugin/plugin_log.c \
 	spank_plugin/plugin_options.c \
 	spank_plugin/spank_parplan.c \

@@ -53,6 +53,9 @@ static void read_argument(const char *argument)
     uint64_t uid;
     if (!strncmp(argument, config, sizeof(config) - 1)) {
         options.config_path = argument + sizeof(config) - 1;
+        if (options.config_path[0] != '/')
+            error_set(&options.argument_error, "plugstack.conf: config=%s is not an absolute path",
+                      options.config_path);
     } else if (!strncmp(argument, owner, sizeof(owner) - 1)) {
         if (parse_unsigned(argument + sizeof(owner) - 1, 0, UINT32_MAX, &uid,
                            &options.argument_error) < 0)

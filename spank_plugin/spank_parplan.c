@@ -9,6 +9,8 @@
 #include "spank_plugin/srun_context.h"
 #include "spank_plugin/task_context.h"
 #include <slurm/spank.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 SPANK_PLUGIN(parplan, 1)
 
@@ -47,5 +49,9 @@ int slurm_spank_task_init(spank_t spank, int argument_count, char **arguments)
 {
     (void)argument_count;
     (void)arguments;
-    return task_context_apply(spank);
+    if (task_context_apply(spank) == 0)
+        return 0;
+    /* As Slurm ends a task whose plugin failed, without its two lines for each of them, and
+     * also where plugstack.conf says optional. */
+    _exit(EXIT_FAILURE);
 }

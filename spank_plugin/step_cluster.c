@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/step_cluster.h"
+#include "base/parse_number.h"
 #include "topology/cluster_source.h"
 #include "topology/node_evidence.h"
 #include <string.h>
@@ -36,10 +37,22 @@ static const struct node_preset *find_kind(const struct step_facts *facts, const
     return preset_catalogue_match(presets, gpus, facts->gpu_type, facts->node_gpus);
 }
 
+/* "dgx-h100" or "dgx-h100:16": the number says nothing here, but must be one. */
+static int check_word(const char *cluster, struct error_info *err)
+{
+    const char *colon = cluster ? strchr(cluster, ':') : NULL;
+    uint64_t nodes;
+    if (!colon || parse_unsigned(colon + 1, 1, CLUSTER_MAXIMUM_NODES, &nodes, err) == 0)
+        return 0;
+    return error_prefix(err, "cluster: \"%s\" in parplan.yaml", cluster);
+}
+
 static struct node_topology *node_of_step(const struct step_facts *facts, const char *cluster,
                                           const struct preset_catalogue *presets,
                                           const struct gpu_catalogue *gpus, struct error_info *err)
 {
+    if (check_word(cluster, err) < 0)
+        return NULL;
     const struct node_preset *preset = find_kind(facts, cluster, presets, gpus);
     if (preset)
         return node_topology_from_preset(preset, gpus, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/step_facts.h"
+#include "base/name_index.h"
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ static int read_layout(struct step_facts *facts, struct error_info *err)
     bool complete =
         facts->nodes && node_list_count(facts->nodes) == layout->node_cnt && layout->node_cnt > 0;
     if (complete) {
+        facts->tasks = layout->task_cnt;
         facts->tasks_per_node = layout->tasks[0];
         for (uint32_t i = 1; i < layout->node_cnt && facts->tasks_per_node; i++)
             if (layout->tasks[i] != layout->tasks[0]) {
@@ -68,8 +70,9 @@ static unsigned requested_gpus(const job_step_info_t *step, unsigned nodes, unsi
         return count;
     if (gres_text_parse(step->tres_per_task, &count, type))
         return count * tasks_per_node;
-    if (gres_text_parse(step->tres_per_step, &count, type) && count % nodes == 0)
-        return count / nodes;
+    /* "--gpus=8" on several nodes does not say how they are spread. */
+    if (nodes == 1 && gres_text_parse(step->tres_per_step, &count, type))
+        return count;
     return 0;
 }
 
@@ -85,13 +88,36 @@ static void read_step_gpus(struct step_facts *facts)
     }
 }
 
+/* --gpus=8 -N2 gives 7 and 1: each node of the step is looked at. */
+static void read_fewest_gpus(struct step_facts *facts, const slurm_job_info_t *job)
+{
+    CLEANUP(node_list) struct node_list *nodes = node_list_decode(job->nodes, NULL);
+    CLEANUP(name_index) struct name_index *step = name_index_create();
+    if (!nodes || !step)
+        return;
+    for (size_t i = 0; i < node_list_count(facts->nodes); i++)
+        if (name_index_add(step, node_list_name(facts->nodes, i), i) < 0)
+            return;
+    bool first = true;
+    for (size_t i = 0; i < node_list_count(nodes) && i < job->gres_detail_cnt; i++) {
+        char type[GPU_TYPE_BYTES];
+        unsigned count = 0;
+        size_t node = name_index_find(step, node_list_name(nodes, i));
+        if (node == NAME_INDEX_NONE || !gres_text_parse(job->gres_detail_str[i], &count, type) ||
+            (!first && count >= facts->gpus_per_node))
+            continue;
+        first = false;
+        facts->gpus_per_node = count;
+        facts->fewest_gpus = node;
+    }
+}
+
 static void read_job_gpus(struct step_facts *facts)
 {
     job_info_msg_t *answer = NULL;
-    char type[GPU_TYPE_BYTES];
     if (slurm_load_job(&answer, facts->job, SHOW_DETAIL) == SLURM_SUCCESS) {
-        if (answer->record_count == 1 && answer->job_array[0].gres_detail_cnt > 0)
-            gres_text_parse(answer->job_array[0].gres_detail_str[0], &facts->gpus_per_node, type);
+        if (answer->record_count == 1 && answer->job_array[0].nodes)
+            read_fewest_gpus(facts, &answer->job_array[0]);
         slurm_free_job_info_msg(answer);
     }
 }
@@ -107,6 +133,12 @@ static void read_topology(struct step_facts *facts)
 #else
     if (slurm_load_topo(&answer) != SLURM_SUCCESS)
         return;
+#endif
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0)
+    if (answer->record_count == 0) { /* printing nothing is an error line of Slurm's */
+        slurm_free_topo_info_msg(answer);
+        return;
+    }
 #endif
     char *text = NULL;
     size_t bytes = 0;
@@ -134,9 +166,9 @@ int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct 
     }
     if (facts.tasks_per_node) {
         read_node_gpus(&facts);
-        if (facts.node_gpus && facts.tasks_per_node == 1)
+        if (facts.node_gpus)
             read_step_gpus(&facts);
-        if (facts.node_gpus && facts.tasks_per_node == 1 && !facts.gpus_per_node)
+        if (facts.node_gpus && !facts.gpus_per_node)
             read_job_gpus(&facts);
         read_topology(&facts);
     }

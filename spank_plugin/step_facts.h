@@ -17,10 +17,12 @@
 struct step_facts {
     uint32_t job, step;
     struct node_list *nodes;
-    unsigned tasks_per_node;       /* the same on every node; 0: uneven */
-    char uneven[256];              /* "n01 has 3 tasks, n02 has 1" */
-    unsigned gpus_per_node;        /* of the step; 0: none or unknown */
-    unsigned node_gpus;            /* that a node of this kind has; 0: none or unknown */
+    uint64_t tasks;          /* in all */
+    unsigned tasks_per_node; /* the same on every node; 0: uneven */
+    char uneven[256];        /* "n01 has 3 tasks, n02 has 1" */
+    unsigned gpus_per_node;  /* of the step, on the node that has fewest; 0: none or unknown */
+    size_t fewest_gpus;      /* that node: index into nodes */
+    unsigned node_gpus;      /* that a node of this kind has; 0: none or unknown */
     char gpu_type[GPU_TYPE_BYTES]; /* GRES type, "" unknown */
     char *topology_text;           /* as scontrol show topology; NULL: none */
 };

@@ -10,13 +10,19 @@
 #define JOB_FILE_MAXIMUM_BYTES ((size_t)1 << 20)
 #define NOTICES_MAXIMUM_BYTES ((size_t)4096)
 
+/* A '/' before any '=' ("model=a/b" is a key), or a file's ending. */
 static bool names_a_file(const char *option)
 {
-    if (strchr(option, '='))
-        return false;
-    size_t length = strlen(option);
-    return strchr(option, '/') || (length > 5 && !strcmp(option + length - 5, ".yaml")) ||
-           (length > 5 && !strcmp(option + length - 5, ".json"));
+    static const char *const endings[] = {".yaml", ".yml", ".json"};
+    size_t length = strlen(option), key = strcspn(option, "=");
+    if (memchr(option, '/', key))
+        return true;
+    for (size_t i = 0; i < COUNT_OF(endings) && key == length; i++) {
+        size_t ending = strlen(endings[i]);
+        if (length > ending && !strcmp(option + length - ending, endings[i]))
+            return true;
+    }
+    return false;
 }
 
 static int read_option(struct job_spec *job, const char *option, struct error_info *err)
@@ -26,7 +32,9 @@ static int read_option(struct job_spec *job, const char *option, struct error_in
     size_t bytes;
     CLEANUP_MEMORY char *text = text_file_read(option, JOB_FILE_MAXIMUM_BYTES, &bytes, err);
     if (!text)
-        return error_prefix(err, "--parplan");
+        return option[0] == '/' ? error_prefix(err, "--parplan")
+                                : error_prefix(err, "--parplan: (give an absolute path where the "
+                                                    "step starts in another folder)");
     return job_spec_parse_yaml(job, text, bytes, option, err);
 }
 
@@ -48,6 +56,27 @@ struct job_spec *step_option_parse(const char *option, struct error_info *err)
     return move_pointer(job);
 }
 
+static struct model_spec *open_named_model(const struct job_spec *job, struct error_info *err)
+{
+    const struct job_value *name = &job->values[JOB_MODEL];
+    CLEANUP(model_catalogue) struct model_catalogue *catalogue = model_catalogue_builtin(err);
+    struct model_spec *model = catalogue ? model_source_open(name->text, catalogue, err) : NULL;
+    if (!model)
+        error_prefix(err, "%s", name->where);
+    return model;
+}
+
+int step_option_check(const char *option, struct error_info *err)
+{
+    CLEANUP(job_spec) struct job_spec *job = step_option_parse(option, err);
+    if (!job)
+        return -1;
+    if (!job->values[JOB_MODEL].given)
+        return 0;
+    CLEANUP(model_spec) struct model_spec *model = open_named_model(job, err);
+    return model ? 0 : -1;
+}
+
 static int read_command(const struct step_plan_request *request, struct step_plan *plan,
                         struct error_info *err)
 {
@@ -59,22 +88,31 @@ static int read_command(const struct step_plan_request *request, struct step_pla
     return plan->notices ? 0 : error_set_memory(err);
 }
 
-static int open_model(struct step_plan *plan, struct error_info *err)
+static int unknown_gpus(const struct step_facts *facts, const char *model, struct error_info *err)
 {
-    const struct job_value *name = &plan->job->values[JOB_MODEL];
-    if (!name->given)
+    if (facts->gpu_type[0])
+        return error_set(err,
+                         "model=%s cannot be planned: no preset has %u GPUs of type %s in a node; "
+                         "describe the nodes in a cluster file and name it under cluster: in "
+                         "parplan.yaml, or give degrees (tp=8,pp=4) without a model",
+                         model, facts->node_gpus, facts->gpu_type);
+    return error_set(err,
+                     "model=%s cannot be planned: the GPU kind of the nodes is unknown; name it in "
+                     "gres.conf (gres/gpu type, as gpu:h100:8) or under cluster: in parplan.yaml, "
+                     "or give degrees (tp=8,pp=4) without a model",
+                     model);
+}
+
+static int open_model(const struct step_plan_request *request, struct step_plan *plan,
+                      struct error_info *err)
+{
+    if (!plan->job->values[JOB_MODEL].given)
         return 0;
-    CLEANUP(model_catalogue) struct model_catalogue *catalogue = model_catalogue_builtin(err);
-    plan->model = catalogue ? model_source_open(name->text, catalogue, err) : NULL;
+    plan->model = open_named_model(plan->job, err);
     if (!plan->model)
-        return error_prefix(err, "%s", name->where);
+        return -1;
     if (!step_cluster_knows_gpus(plan->cluster, plan->gpus))
-        return error_set(
-            err,
-            "model=%s cannot be planned: the GPU kind of the nodes is unknown; name it "
-            "in gres.conf (gres/gpu type, as gpu:h100:8) or under cluster: in "
-            "parplan.yaml, or give degrees (tp=8,pp=4) without a model",
-            name->text);
+        return unknown_gpus(request->facts, plan->job->values[JOB_MODEL].text, err);
     return 0;
 }
 
@@ -105,7 +143,7 @@ static unsigned ranks_per_node(const struct step_facts *facts)
 }
 
 static int place_ranks(const struct step_plan_request *request, struct step_plan *plan,
-                       bool *ret_misfit, struct error_info *err)
+                       enum step_refusal *ret_refusal, struct error_info *err)
 {
     unsigned per_node = ranks_per_node(request->facts);
     plan->request = (struct plan_request){
@@ -118,12 +156,14 @@ static int place_ranks(const struct step_plan_request *request, struct step_plan
         .world = (uint64_t)per_node * node_list_count(request->facts->nodes),
         .gpus_per_node = per_node,
     };
-    *ret_misfit = true;
+    *ret_refusal = REFUSED_LAYOUT;
     if (placement_create(&plan->request, false, &plan->placement, err) < 0)
         return -1;
-    *ret_misfit = plan->placement.outcome != PLACEMENT_DENIED;
+    if (plan->placement.outcome == PLACEMENT_DENIED)
+        *ret_refusal = REFUSED_POLICY;
     if (plan->placement.outcome != PLACEMENT_DONE)
         return placement_refusal(&plan->placement, err);
+    *ret_refusal = REFUSED_INPUT;
     return 0;
 }
 
@@ -139,26 +179,34 @@ static int make_wire(const struct step_plan_request *request, struct step_plan *
 
 static int check_layout(const struct step_facts *facts, struct error_info *err)
 {
-    if (facts->tasks_per_node)
-        return 0;
-    return error_set(err,
-                     "tasks are uneven: %s; ranks need as many tasks on every node: use "
-                     "--ntasks-per-node",
-                     facts->uneven);
+    if (!facts->tasks_per_node)
+        return error_set(err,
+                         "tasks are uneven: %s; ranks need as many tasks on every node: use "
+                         "--ntasks-per-node",
+                         facts->uneven);
+    if (facts->tasks_per_node > 1 && facts->gpus_per_node > 0 &&
+        facts->gpus_per_node < facts->tasks_per_node)
+        return error_set(err,
+                         "%s has %u GPU%s for %u tasks; ranks need one each: use "
+                         "--gpus-per-node=%u, or --ntasks-per-node=%u",
+                         node_list_name(facts->nodes, facts->fewest_gpus), facts->gpus_per_node,
+                         facts->gpus_per_node == 1 ? "" : "s", facts->tasks_per_node,
+                         facts->tasks_per_node, facts->gpus_per_node);
+    return 0;
 }
 
 int step_plan_create(const struct step_plan_request *request, struct step_plan *ret,
-                     bool *ret_misfit, struct error_info *err)
+                     enum step_refusal *ret_refusal, struct error_info *err)
 {
     struct step_plan plan = {.job = NULL};
-    *ret_misfit = true;
+    *ret_refusal = REFUSED_LAYOUT;
     if (check_layout(request->facts, err) < 0)
         return -1;
-    *ret_misfit = false;
+    *ret_refusal = REFUSED_INPUT;
     plan.job = step_option_parse(request->option, err);
     if (!plan.job || read_command(request, &plan, err) < 0 ||
-        open_catalogues(request, &plan, err) < 0 || open_model(&plan, err) < 0 ||
-        place_ranks(request, &plan, ret_misfit, err) < 0 || make_wire(request, &plan, err) < 0) {
+        open_catalogues(request, &plan, err) < 0 || open_model(request, &plan, err) < 0 ||
+        place_ranks(request, &plan, ret_refusal, err) < 0 || make_wire(request, &plan, err) < 0) {
         step_plan_done(&plan);
         return -1;
     }

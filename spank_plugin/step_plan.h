@@ -32,15 +32,22 @@ struct step_plan {
     char *notices; /* what the command's own flags say, or "" */
 };
 
-/* The option alone, before anything is allocated: syntax, and a job file's content. The
- * result is what step_plan_create reads again. */
+/* The option alone: syntax, and a job file's content. */
 struct job_spec *step_option_parse(const char *option, struct error_info *err);
+/* The same and the model that it names, before anything is allocated. */
+int step_option_check(const char *option, struct error_info *err);
 
-/* A refusal is an error like any other. *ret_misfit: the step's layout is the reason (uneven
- * tasks, degrees that do not multiply to its ranks, nothing fits), not the option itself or
- * the policy; an inherited option lets such a step pass. */
+/* Why a step gets no plan. */
+enum step_refusal {
+    REFUSED_INPUT,  /* the option, a file, the machine's description; memory */
+    REFUSED_LAYOUT, /* this step: uneven tasks, a product that is not its ranks, nothing fits */
+    REFUSED_POLICY
+};
+
+/* A refusal is an error like any other; *ret_refusal says of which kind, and is meaningful
+ * after a failure only. */
 int step_plan_create(const struct step_plan_request *request, struct step_plan *ret,
-                     bool *ret_misfit, struct error_info *err);
+                     enum step_refusal *ret_refusal, struct error_info *err);
 void step_plan_done(struct step_plan *plan);
 
 DEFINE_CLEANUP_DONE(step_plan);

@@ -5,8 +5,9 @@
 #include "report/plan_explanation.h"
 #include "spank_plugin/plugin_log.h"
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define REPORT_MAXIMUM_BYTES ((size_t)64 << 20)
 
@@ -33,8 +34,12 @@ void step_report_line(const struct step_plan *plan)
     text_buffer_init(&line, ERROR_TEXT_BYTES);
     text_buffer_add(&line, "plan %s: ", plan->wire->id);
     describe_split(plan, &line);
-    text_buffer_add(&line, "; RANK 0 on %s of %u node%s", rank_map_master(plan->placement.map),
-                    plan->wire->node_count, plan->wire->node_count == 1 ? "" : "s");
+    const char *master = rank_map_master(plan->placement.map);
+    text_buffer_add(&line, "; RANK 0 on %s", master);
+    if (strcmp(master, plan->wire->master) != 0)
+        text_buffer_add(&line, " (%s)", plan->wire->master);
+    text_buffer_add(&line, " of %u node%s", plan->wire->node_count,
+                    plan->wire->node_count == 1 ? "" : "s");
     plugin_notice("%s", text_buffer_text(&line));
     if (plan->notices[0])
         plugin_notice("found in the command: %s", plan->notices);
@@ -80,8 +85,8 @@ static void add_map(const struct step_plan *plan, const struct step_training *tr
     struct mapping_cost cost;
     struct traffic traffic;
     if (training)
-        traffic_of_plan(&plan->placement.plan, plan->model, training->profile,
-                        &training->training, &traffic);
+        traffic_of_plan(&plan->placement.plan, plan->model, training->profile, &training->training,
+                        &traffic);
     mapping_cost_compute(plan->placement.map, training ? &traffic : NULL, &cost);
     const struct map_report report = {
         .map = plan->placement.map,
@@ -92,21 +97,52 @@ static void add_map(const struct step_plan *plan, const struct step_training *tr
     map_report_text(&report, style, out);
 }
 
+static int path_error(const char *path, int reason, struct error_info *err)
+{
+    return error_set_system(err, "--parplan-report: %s: %s", path[0] ? path : "standard error",
+                            reason == ENXIO ? "a pipe that nobody reads"
+                                            : error_errno_text(reason));
+}
+
+/* O_NONBLOCK: a named pipe without a reader must not hold srun and its nodes. */
+static int open_report(const char *path, int flags)
+{
+    return open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0666);
+}
+
+int step_report_check(const char *path, struct error_info *err)
+{
+    if (!path[0])
+        return 0;
+    CLEANUP_FD int fd = open_report(path, 0);
+    return fd >= 0 ? 0 : path_error(path, errno, err);
+}
+
+static bool write_all(int fd, const char *text, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t written = write(fd, text, bytes);
+        if (written < 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            text += written;
+            bytes -= (size_t)written;
+        }
+    }
+    return true;
+}
+
 static int write_text(const char *path, const struct text_buffer *text, struct error_info *err)
 {
     if (text_buffer_failed(text))
         return error_set_memory(err);
-    FILE *out = path[0] ? fopen(path, "we") : stderr;
-    if (!out)
-        return error_set_system(err, "--parplan-report: %s: %s", path, error_errno_text(errno));
-    bool written = fputs(text_buffer_text(text), out) >= 0 && fflush(out) == 0;
-    int reason = errno;
+    CLEANUP_FD int fd = path[0] ? open_report(path, O_TRUNC) : dup(STDERR_FILENO);
+    if (fd < 0)
+        return path_error(path, errno, err);
+    /* Opened: from here on a slow reader is waited for. */
     if (path[0])
-        written = fclose(out) == 0 && written;
-    if (written)
-        return 0;
-    return error_set_system(err, "--parplan-report: %s: %s", path[0] ? path : "standard error",
-                            error_errno_text(reason));
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return write_all(fd, text_buffer_text(text), text->length) ? 0 : path_error(path, errno, err);
 }
 
 int step_report_write(const struct step_plan *plan, const char *path, struct error_info *err)

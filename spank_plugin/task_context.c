@@ -2,14 +2,17 @@
 #include "spank_plugin/task_context.h"
 #include "base/parse_number.h"
 #include "mapping/rank_environment.h"
+#include "spank_plugin/plan_variable.h"
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
 #include "workload/admin_config.h"
 #include <slurm/slurm.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define VALUE_BYTES 4096
+#define PORT_FIRST_UNPRIVILEGED 1024
 
 /* Made by task_context_prepare in slurmstepd, inherited by every task's fork. */
 static struct admin_config *config;
@@ -133,15 +136,27 @@ static unsigned master_port(spank_t spank, const struct task_facts *facts)
     uint64_t port = 0;
     if (spank_getenv(spank, "SLURM_STEP_RESV_PORTS", value, sizeof(value)) == ESPANK_SUCCESS) {
         value[strcspn(value, "-,")] = '\0';
-        if (parse_unsigned(value, 1, UINT16_MAX, &port, NULL) == 0)
+        if (parse_unsigned(value, PORT_FIRST_UNPRIVILEGED, UINT16_MAX, &port, NULL) == 0)
             return (unsigned)port;
     }
     return rank_environment_port(facts->job, facts->step);
 }
 
+static bool holds(const struct rank_environment *environment, const char *name)
+{
+    for (unsigned i = 0; i < environment->count; i++)
+        if (!strcmp(environment->entries[i].name, name))
+            return true;
+    return false;
+}
+
 static int set_variables(spank_t spank, const struct rank_environment *environment,
                          struct error_info *err)
 {
+    const char *name;
+    for (size_t i = 0; (name = rank_environment_name(i)); i++)
+        if (!holds(environment, name))
+            spank_unsetenv(spank, name); /* torchrun's from an outer step, or the other way */
     for (unsigned i = 0; i < environment->count; i++) {
         const struct environment_entry *entry = &environment->entries[i];
         if (spank_setenv(spank, entry->name, entry->value, 1) != ESPANK_SUCCESS)
@@ -150,10 +165,10 @@ static int set_variables(spank_t spank, const struct rank_environment *environme
     return 0;
 }
 
-static int apply(spank_t spank, const char *text, const struct task_facts *facts,
+static int apply(spank_t spank, const char *plan, const struct task_facts *facts,
                  struct error_info *err)
 {
-    CLEANUP(wire_plan) struct wire_plan *wire = wire_plan_decode(text, err);
+    CLEANUP(wire_plan) struct wire_plan *wire = wire_plan_decode(plan, err);
     if (!wire)
         return error_prefix(err, WIRE_PLAN_VARIABLE);
     if (check_layout(wire, facts, err) < 0 || check_policy(spank, wire, err) < 0)
@@ -163,11 +178,29 @@ static int apply(spank_t spank, const char *text, const struct task_facts *facts
         .local_task = facts->local_task,
         .visible_gpus = visible_gpus(spank),
         .master_port = master_port(spank, facts),
+        .hidden_gpus_allowed = config->hidden_gpus_allowed,
     };
     struct rank_environment environment;
     if (rank_environment_compute(wire, &task, &environment, err) < 0)
         return -1;
     return set_variables(spank, &environment, err);
+}
+
+/* err stays ERROR_NONE where srun has said already why the step must not run. */
+static int open_and_apply(spank_t spank, struct task_facts *facts, struct error_info *err)
+{
+    CLEANUP_MEMORY char *text = memory_allocate(PLAN_VARIABLE_MAXIMUM_BYTES);
+    const char *plan = NULL;
+    if (!text)
+        return error_set_memory(err);
+    if (spank_getenv(spank, WIRE_PLAN_VARIABLE, text, PLAN_VARIABLE_MAXIMUM_BYTES) !=
+        ESPANK_SUCCESS)
+        return error_set(err, WIRE_PLAN_VARIABLE " is longer than %u bytes",
+                         PLAN_VARIABLE_MAXIMUM_BYTES - 1);
+    if (read_facts(spank, facts, err) < 0 ||
+        plan_variable_open(text, facts->job, facts->step, &plan, err) < 0)
+        return -1;
+    return plan ? apply(spank, plan, facts, err) : -1;
 }
 
 int task_context_apply(spank_t spank)
@@ -176,18 +209,9 @@ int task_context_apply(spank_t spank)
         return 0;
     struct error_info err = {.kind = ERROR_NONE};
     struct task_facts facts = {.job = 0};
-    CLEANUP_MEMORY char *text = memory_allocate(WIRE_PLAN_MAXIMUM_BYTES + 1);
-    int done = -1;
-    if (!text)
-        error_set_memory(&err);
-    else if (spank_getenv(spank, WIRE_PLAN_VARIABLE, text, WIRE_PLAN_MAXIMUM_BYTES + 1) !=
-             ESPANK_SUCCESS)
-        error_set(&err, WIRE_PLAN_VARIABLE " is longer than %u bytes", WIRE_PLAN_MAXIMUM_BYTES);
-    else if (read_facts(spank, &facts, &err) == 0)
-        done = apply(spank, text, &facts, &err);
+    int done = open_and_apply(spank, &facts, &err);
     spank_unsetenv(spank, WIRE_PLAN_VARIABLE);
-    if (done == 0)
-        return 0;
-    /* One line per node, not one per task. */
-    return facts.local_task == 0 ? plugin_refuse(&err) : -1;
+    if (done < 0 && err.kind != ERROR_NONE && facts.local_task == 0)
+        plugin_refuse(&err); /* one line per node, not one per task */
+    return done;
 }

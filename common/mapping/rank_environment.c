@@ -184,6 +184,17 @@ int rank_environment_compute(const struct wire_plan *wire, const struct rank_tas
     return 0;
 }
 
+const char *rank_environment_name(size_t index)
+{
+    for (size_t i = 0; i < COUNT_OF(variables); i++) {
+        if (variables[i].source == DEVICE_ORDER)
+            continue; /* CUDA's own, and the user's */
+        if (index-- == 0)
+            return variables[i].name;
+    }
+    return NULL;
+}
+
 unsigned rank_environment_port(uint64_t job, uint64_t step)
 {
     return PORT_FIRST + (unsigned)((job % PORT_COUNT * PORT_STEPS + step) % PORT_COUNT);

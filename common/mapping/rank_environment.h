@@ -49,6 +49,10 @@ struct rank_task {
 int rank_environment_compute(const struct wire_plan *wire, const struct rank_task *task,
                              struct rank_environment *ret, struct error_info *err);
 
+/* The names that only a plan gives a meaning: whoever starts a step clears those that an outer
+ * step or another mode left behind. NULL past the last one. */
+const char *rank_environment_name(size_t index);
+
 /* MASTER_PORT below the ephemeral range: 10000 + (61 * job + step) mod 20000. Jobs whose
  * numbers are less than 300 apart never meet as long as they have at most 61 steps. */
 unsigned rank_environment_port(uint64_t job, uint64_t step);

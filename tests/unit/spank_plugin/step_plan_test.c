@@ -30,8 +30,8 @@ struct step_case {
     const char *command[4];
 };
 
-static int try_step(const struct step_case *step, struct step_plan *ret, bool *ret_misfit,
-                    struct error_info *err)
+static int try_step(const struct step_case *step, struct step_plan *ret,
+                    enum step_refusal *ret_refusal, struct error_info *err)
 {
     struct step_facts facts = {
         .job = 1,
@@ -59,7 +59,7 @@ static int try_step(const struct step_case *step, struct step_plan *ret, bool *r
             .command = step->command,
             .command_count = count,
         };
-        result = step_plan_create(&request, ret, ret_misfit, err);
+        result = step_plan_create(&request, ret, ret_refusal, err);
     }
     step_facts_done(&facts);
     return result;
@@ -71,8 +71,8 @@ static void plans_what_is_given(void **state)
     static const struct step_case step = {"n[01-08]", 8, "h100", "tp=8,pp=4,dp=2", {"x"}};
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
-    bool misfit;
-    assert_int_equal(try_step(&step, &plan, &misfit, &err), 0);
+    enum step_refusal refusal;
+    assert_int_equal(try_step(&step, &plan, &refusal, &err), 0);
     assert_int_equal(plan.wire->degrees.tp, 8);
     /* Each replica's pipeline under one leaf: nodes of one parity. */
     for (unsigned block = 0; block < 8; block++)
@@ -87,8 +87,8 @@ static void plans_a_model(void **state)
         "n[01-08]", 8, "h100", "auto,model=llama3-8b,global_batch=512", {"x"}};
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
-    bool misfit;
-    assert_int_equal(try_step(&step, &plan, &misfit, &err), 0);
+    enum step_refusal refusal;
+    assert_int_equal(try_step(&step, &plan, &refusal, &err), 0);
     assert_non_null(plan.placement.list);
     assert_int_equal(degrees_world(&plan.wire->degrees), 64);
 }
@@ -99,8 +99,8 @@ static void counts_gpus_of_one_task_per_node(void **state)
     static const struct step_case step = {"n[01-04]", 1, "", "tp=8,pp=4", {"torchrun"}};
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
-    bool misfit;
-    assert_int_equal(try_step(&step, &plan, &misfit, &err), 0);
+    enum step_refusal refusal;
+    assert_int_equal(try_step(&step, &plan, &refusal, &err), 0);
     assert_int_equal(plan.wire->world, 32);
     assert_int_equal(plan.wire->tasks_per_node, 1);
 }
@@ -110,37 +110,37 @@ static void refuses_with_its_reason(void **state)
     (void)state;
     static const struct {
         struct step_case step;
-        bool misfit;
+        enum step_refusal refusal;
         const char *words;
     } cases[] = {
-        {{"n[01-02]", 0, "h100", "tp=8", {"x"}}, true, "tasks are uneven: n01 has 3"},
-        {{"n[01-02]", 8, "h100", "tp=8,pp=4,dp=2", {"x"}}, true, "64"},
-        {{"n[01-02]", 8, "h100", "tp=16", {"x"}}, false, "policy tp-within-node: tp=16"},
-        {{"n[01-02]", 8, "h100", "auto,model=llama3-405b", {"x"}}, true, "nothing fits"},
-        {{"n[01-02]", 8, "", "auto,model=llama3-8b", {"x"}}, false, "the GPU kind"},
-        {{"n[01-02]", 8, "h100", "tpp=8", {"x"}}, false, "tpp"},
-        {{"n[01-02]", 8, "h100", "place=slurm", {"x"}}, false, "place=env"},
-        {{"n[01-02]", 8, "h100", "/no/such.yaml", {"x"}}, false, "/no/such.yaml"},
+        {{"n[01-02]", 0, "h100", "tp=8", {"x"}}, REFUSED_LAYOUT, "tasks are uneven: n01 has 3"},
+        {{"n[01-02]", 8, "h100", "tp=8,pp=4,dp=2", {"x"}}, REFUSED_LAYOUT, "64"},
+        {{"n[01-02]", 8, "h100", "tp=16", {"x"}}, REFUSED_POLICY, "policy tp-within-node: tp=16"},
+        {{"n[01-02]", 8, "h100", "auto,model=llama3-405b", {"x"}}, REFUSED_LAYOUT, "nothing fits"},
+        {{"n[01-02]", 8, "", "auto,model=llama3-8b", {"x"}}, REFUSED_INPUT, "the GPU kind"},
+        {{"n[01-02]", 8, "h100", "tpp=8", {"x"}}, REFUSED_INPUT, "tpp"},
+        {{"n[01-02]", 8, "h100", "place=slurm", {"x"}}, REFUSED_INPUT, "place=env"},
+        {{"n[01-02]", 8, "h100", "/no/such.yaml", {"x"}}, REFUSED_INPUT, "/no/such.yaml"},
         {{"n[01-02]", 8, "h100", "tp=8", {"x", "--tensor-model-parallel-size", "4"}},
-         false,
+         REFUSED_INPUT,
          "--tensor-model-parallel-size"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct error_info err = {.kind = ERROR_NONE};
         struct step_plan plan = {.job = NULL};
-        bool misfit = !cases[i].misfit;
-        assert_int_equal(try_step(&cases[i].step, &plan, &misfit, &err), -1);
+        enum step_refusal refusal = REFUSED_INPUT;
+        assert_int_equal(try_step(&cases[i].step, &plan, &refusal, &err), -1);
         if (!strstr(err.text, cases[i].words))
             fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].words);
-        assert_int_equal(misfit, cases[i].misfit);
+        assert_int_equal(refusal, cases[i].refusal);
     }
 }
 
 static int plan_once(void *context, struct error_info *err)
 {
     struct step_plan plan = {.job = NULL};
-    bool misfit;
-    if (try_step(context, &plan, &misfit, err) < 0)
+    enum step_refusal refusal;
+    if (try_step(context, &plan, &refusal, err) < 0)
         return -1;
     step_plan_done(&plan);
     return 0;

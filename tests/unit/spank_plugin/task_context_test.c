@@ -47,7 +47,7 @@ static void make_plan(void)
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, sizeof(plan_text));
     assert_int_equal(wire_plan_encode(wire, &text, NULL), 0);
-    snprintf(plan_text, sizeof(plan_text), "%s", text_buffer_text(&text));
+    snprintf(plan_text, sizeof(plan_text), "17.0 %s", text_buffer_text(&text));
 }
 
 static void write_config(const char *text)
@@ -153,7 +153,10 @@ static void refuses_hostile_plans(void **state)
     (void)state;
     static char huge[WIRE_PLAN_MAXIMUM_BYTES + 100];
     memset(huge, 'x', sizeof(huge) - 1);
-    refuse(&two_nodes, "garbage", WIRE_PLAN_VARIABLE);
+    refuse(&two_nodes, "garbage", "is not the plan of step 17.0");
+    refuse(&two_nodes, "17.0 garbage", WIRE_PLAN_VARIABLE ": 'garbage'");
+    refuse(&two_nodes, "17.0", "is not the plan of step");
+    refuse(&two_nodes, "17.01 v=1", "is not the plan of step");
     refuse(&two_nodes, "", WIRE_PLAN_VARIABLE);
     refuse(&two_nodes, huge, "longer than");
     struct fake_step other = two_nodes;
@@ -166,6 +169,54 @@ static void refuses_hostile_plans(void **state)
     other = two_nodes;
     other.refuses_setenv = true;
     refuse(&other, plan_text, "cannot set");
+}
+
+static void refuses_another_steps_plan(void **state)
+{
+    (void)state;
+    struct fake_step later = two_nodes;
+    later.step = 1;
+    refuse(&later, plan_text, "17.0 is not the plan of step 17.1");
+}
+
+/* srun has said why; the tasks only do not start. */
+static void ends_refused_steps_silently(void **state)
+{
+    (void)state;
+    assert_int_equal(run(&two_nodes, "17.0 refused"), -1);
+    assert_int_equal(fake_spank_errors(), 0);
+    assert_null(fake_spank_get("WORLD_SIZE"));
+}
+
+static void clears_what_another_mode_left(void **state)
+{
+    (void)state;
+    begin(&two_nodes, plan_text);
+    fake_spank_set("PET_NNODES", "99");
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), 0);
+    assert_null(fake_spank_get("PET_NNODES"));
+}
+
+static void allows_hidden_gpus_where_the_admins_do(void **state)
+{
+    (void)state;
+    write_config("schema: parplan.config/1\nslurm: {hidden_gpus: allow}\n");
+    begin(&two_nodes, plan_text);
+    fake_spank_set("CUDA_VISIBLE_DEVICES", "GPU-1234");
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), 0);
+    assert_string_equal(fake_spank_get("LOCAL_RANK"), "0");
+}
+
+static void distrusts_ports_of_the_system(void **state)
+{
+    (void)state;
+    begin(&two_nodes, plan_text);
+    fake_spank_set("SLURM_STEP_RESV_PORTS", "22");
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), 0);
+    assert_string_not_equal(fake_spank_get("MASTER_PORT"), "22");
 }
 
 static void speaks_once_per_node(void **state)
@@ -204,6 +255,11 @@ int main(void)
         cmocka_unit_test(takes_the_reserved_port),
         cmocka_unit_test(leaves_steps_without_a_plan_alone),
         cmocka_unit_test(refuses_hostile_plans),
+        cmocka_unit_test(refuses_another_steps_plan),
+        cmocka_unit_test(ends_refused_steps_silently),
+        cmocka_unit_test(clears_what_another_mode_left),
+        cmocka_unit_test(allows_hidden_gpus_where_the_admins_do),
+        cmocka_unit_test(distrusts_ports_of_the_system),
         cmocka_unit_test(speaks_once_per_node),
         cmocka_unit_test(checks_the_policy_again),
         cmocka_unit_test(refuses_hidden_gpus),
