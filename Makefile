@@ -84,6 +84,7 @@ PLANNER_SOURCES := \
 	common/planner/strategy.c \
 	common/planner/strategy_rules.c \
 	common/planner/strategy_words.c \
+	common/planner/strategy_words.c \
 	common/planner/search/candidate_pool.c \
 	common/planner/search/configuration_search.c \
 	common/planner/search/constraint.c \
@@ -220,6 +221,7 @@ UNIT_TESTS := \
 	tests/unit/planner/plan_search_test.c \
 	tests/unit/planner/plan_shape_test.c \
 	tests/unit/planner/step_time_test.c \
+	tests/unit/planner/strategy_words_test.c \
 	tests/unit/report/environment_report_test.c \
 	tests/unit/report/number_text_test.c \
 	tests/unit/report/text_style_test.c \

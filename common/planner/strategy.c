@@ -2,9 +2,8 @@
 #include "planner/strategy.h"
 
 #include "planner/pipeline_schedule.h"
+#include "planner/strategy_words.h"
 #include <stdio.h>
-
-#define PERCENT 100.0
 
 /* Among sharded plans that are as fast as each other. */
 static const enum sharding prefer_in_node[] = {SHARDING_ZERO3, SHARDING_ZERO2, SHARDING_ZERO1,
@@ -97,36 +96,27 @@ static const char *layout_words(const struct strategy *strategy, const struct pl
 
 const char *strategy_reason_chosen(const struct strategy *strategy)
 {
-    const struct plan *chosen = strategy->chosen, *split = strategy->model_parallel;
+    const struct plan *chosen = strategy->chosen;
+    const struct plan *simple = strategy->data_parallel, *fastest = strategy->fastest_split;
     const char *layout = layout_words(strategy, chosen);
-    char label[PLAN_LABEL_BYTES];
     if (chosen->time.step_seconds <= 0)
         return arena_format(strategy->arena,
                             "the simplest that fits; no step times, since the GPU is not in the "
                             "catalogue%s",
                             layout);
-    if (chosen == split && strategy->data_parallel) {
-        plan_label(strategy->data_parallel, label);
-        return arena_format(
-            strategy->arena,
-            "%.4g s a step; the best without splitting the model, %s, takes %.4g s: %.0f %% more "
-            "than the fastest that splits it (%.4g s%s), the margin is %.0f %%%s",
-            chosen->time.step_seconds, label, strategy->data_parallel->time.step_seconds,
-            percent_slower(strategy->data_parallel, strategy->fastest_split),
-            strategy->fastest_split->time.step_seconds,
-            strategy->fastest_split->memory.verdict == FIT_TIGHT ? ", memory tight" : "",
-            STRATEGY_SIMPLICITY_MARGIN * PERCENT, layout);
-    }
-    if (chosen == split || !split)
-        return arena_format(strategy->arena, "%.4g s a step, the best that fits%s",
-                            chosen->time.step_seconds, layout);
-    plan_label(strategy->fastest_split, label);
-    return arena_format(
-        strategy->arena,
-        "%.4g s a step without splitting the model; the fastest that splits it, "
-        "%s, takes %.4g s (%+.0f %%, the margin for simplicity is %.0f %%)",
-        chosen->time.step_seconds, label, strategy->fastest_split->time.step_seconds,
-        percent_slower(strategy->fastest_split, chosen), STRATEGY_SIMPLICITY_MARGIN * PERCENT);
+    if (!simple || !fastest)
+        return arena_format(strategy->arena, "%.4g s a step, the best that fits; nothing %s fits%s",
+                            chosen->time.step_seconds,
+                            simple ? "that splits the model" : "without splitting the model",
+                            layout);
+    const char *ours = words_figure(strategy, simple), *theirs = words_figure(strategy, fastest);
+    const char *margin = words_against_margin(strategy, simple, fastest);
+    if (!ours || !theirs || !margin)
+        return NULL;
+    return arena_format(strategy->arena,
+                        "%.4g s a step; the best without splitting the model is %s, the fastest "
+                        "that splits it %s: the simpler one takes %s%s",
+                        chosen->time.step_seconds, ours, theirs, margin, layout);
 }
 
 /* The part of the step that grows most against the chosen plan. */
@@ -159,12 +149,17 @@ const char *strategy_reason_against(const struct strategy *strategy, const struc
                             "%.3g s",
                             slower, seconds, ours, time_part_name(part), plan->time.parts[part],
                             chosen->time.parts[part]);
-    if (plan->memory.verdict == FIT_TIGHT && chosen->memory.verdict != FIT_TIGHT)
+    double cost = plan_cost_seconds(plan), our_cost = plan_cost_seconds(chosen);
+    if (cost > our_cost)
         return arena_format(strategy->arena,
-                            "%.1f %% faster (%.4g s against %.4g s), but memory is tight", -slower,
-                            seconds, ours);
-    return arena_format(strategy->arena,
-                        "%.1f %% faster (%.4g s against %.4g s), but within the margin of %.0f %% "
-                        "that a simpler plan or more headroom is worth",
-                        -slower, seconds, ours, STRATEGY_SIMPLICITY_MARGIN * PERCENT);
+                            "%.1f %% faster (%.4g s against %.4g s), but memory is tight, which "
+                            "counts as %.4g s",
+                            -slower, seconds, ours, cost);
+    return arena_format(
+        strategy->arena,
+        "%.1f %% faster (%.4g s against %.4g s), but within the margins: the chosen "
+        "takes %.3g %% more, up to %.0f %% are allowed for a simpler plan, %.0f %% "
+        "between ways of sharding",
+        -slower, seconds, ours, (our_cost / seconds - 1) * PERCENT,
+        STRATEGY_SIMPLICITY_MARGIN * PERCENT, STRATEGY_TIE_MARGIN * PERCENT);
 }

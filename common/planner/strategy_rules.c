@@ -5,10 +5,10 @@
 #include "planner/memory_model.h"
 #include "planner/pipeline_schedule.h"
 #include "planner/search/configuration_search.h"
+#include "planner/strategy_words.h"
 
 #define GIB 1073741824.0
 #define GIGA 1e9
-#define PERCENT 100.0
 #define BITS_PER_BYTE 8.0
 
 /* Every text of a rule comes from the arena; NULL anywhere means out of memory. */
@@ -20,44 +20,6 @@ struct named_rule {
 };
 
 static double gib(double bytes) { return bytes / GIB; }
-
-static const char *label_of(const struct strategy *strategy, const struct plan *plan)
-{
-    char label[PLAN_LABEL_BYTES];
-    plan_label(plan, label);
-    return arena_copy_text(strategy->arena, label);
-}
-
-/* "zero1 tp=1,pp=1,dp=64 4.2 s", or what is missing. */
-static const char *figure_of(const struct strategy *strategy, const struct plan *plan)
-{
-    if (!plan)
-        return "none fits";
-    const char *label = label_of(strategy, plan);
-    return label ? arena_format(strategy->arena, "%s: %.4g s", label, plan->time.step_seconds)
-                 : NULL;
-}
-
-static const char *reach_words(const struct strategy *strategy, const struct group_span *span)
-{
-    if (span->tier == DISTANCE_SAME_NODE)
-        return span->per_domain >= span->size ? "inside an NVLink domain" : "inside a node";
-    if (span->tier == DISTANCE_SAME_NVLINK_DOMAIN)
-        return "inside an NVLink domain of several nodes";
-    return cluster_tier_name(strategy->context->request->cluster, (unsigned)span->tier);
-}
-
-static const char *span_words(const struct strategy *strategy, enum group_dimension dimension,
-                              const char *name)
-{
-    struct group_span span;
-    const struct plan *plan = strategy->chosen;
-    group_span_in(&strategy->context->shape, &plan->degrees, plan->order, dimension, &span);
-    if (span.size <= 1)
-        return "";
-    return arena_format(strategy->arena, "%s=%u %s; ", name, span.size,
-                        reach_words(strategy, &span));
-}
 
 static void rule_golden(const struct strategy *strategy, struct plan_rule *ret)
 {
@@ -71,19 +33,7 @@ static void rule_golden(const struct strategy *strategy, struct plan_rule *ret)
         ret->reason = "no plan fits";
         return;
     }
-    const char *words[] = {
-        span_words(strategy, GROUP_TP, "tp"), span_words(strategy, GROUP_CP, "cp"),
-        span_words(strategy, GROUP_EP, "ep"), span_words(strategy, GROUP_PP, "pp"),
-        span_words(strategy, GROUP_DP, "dp")};
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (!words[i])
-            return;
-    bool inside = strategy->chosen->degrees.tp <= context->shape.domain_gpus;
-    ret->verdict = inside ? "holds" : "overruled";
-    ret->reason = arena_format(
-        strategy->arena, "%s%s%s%s%s%s", words[0], words[1], words[2], words[3], words[4],
-        inside ? "what talks most sits on the fastest link"
-               : "tp leaves the NVLink domain: given, or still faster than the alternatives");
+    ret->reason = words_golden(strategy, &ret->verdict);
 }
 
 static void rule_inputs(const struct strategy *strategy, struct plan_rule *ret)
@@ -97,13 +47,14 @@ static void rule_inputs(const struct strategy *strategy, struct plan_rule *ret)
         training->global_batch, training->global_batch_is_default ? " (default)" : "",
         training->trainable, (double)context->parameters.total / GIGA);
     ret->verdict = defaults ? "defaults taken" : "given";
-    ret->reason =
-        arena_format(strategy->arena, "%s: %.3g bytes of state per parameter (%.3g + %.3g + %.3g)",
-                     context->profile->title ? context->profile->title : context->profile->name,
-                     context->profile->parameter_bytes + context->profile->gradient_bytes +
-                         context->profile->optimizer_bytes,
-                     context->profile->parameter_bytes, context->profile->gradient_bytes,
-                     context->profile->optimizer_bytes);
+    struct state_bytes bytes = state_bytes_of(context->profile, context->precision);
+    ret->reason = arena_format(
+        strategy->arena,
+        "%s keeps %.3g bytes of state per trained parameter: %.3g for itself, %.3g gradient, %.3g "
+        "optimizer",
+        context->profile->title ? context->profile->title : context->profile->name,
+        bytes.parameter + bytes.gradient + bytes.optimizer, bytes.parameter, bytes.gradient,
+        bytes.optimizer);
 }
 
 /* Pure data parallelism at its smallest: one sequence, full recompute. */
@@ -150,11 +101,13 @@ static void rule_ddp(const struct strategy *strategy, struct plan_rule *ret)
     const struct plan *ddp = &pool->best[class];
     bool taken = strategy->chosen && strategy->chosen->sharding == SHARDING_NONE &&
                  plan_class_of(strategy->chosen) == class;
-    const char *ours = figure_of(strategy, ddp), *chosen = figure_of(strategy, strategy->chosen);
+    const char *ours = words_figure(strategy, ddp),
+               *chosen = words_figure(strategy, strategy->chosen);
     ret->verdict = taken ? "taken" : "overruled";
     if (ours && chosen)
         ret->reason =
-            taken ? ours : arena_format(strategy->arena, "fits, but %s against %s", ours, chosen);
+            taken ? ours
+                  : arena_format(strategy->arena, "fits, but %s; the chosen %s", ours, chosen);
 }
 
 /* Each sharding's figure, or what its smallest form needs. */
@@ -163,15 +116,35 @@ static const char *sharding_figure(const struct strategy *strategy, enum shardin
     unsigned class = PLAN_CLASS_DATA_PARALLEL + (unsigned)sharding;
     const struct candidate_pool *pool = strategy->pool;
     if (pool->has_best[class])
-        return arena_format(strategy->arena, "%s %.4g s", sharding_name(sharding),
-                            pool->best[class].time.step_seconds);
+        return arena_format(strategy->arena, "%s %.4g s%s", sharding_name(sharding),
+                            pool->best[class].time.step_seconds,
+                            pool->best[class].memory.verdict == FIT_TIGHT ? " (memory tight)" : "");
     if (sharding == SHARDING_HSDP)
-        return "hsdp none fits";
+        return strategy->context->world <= strategy->context->shape.gpus_per_node
+                   ? "hsdp the same as zero3 in one node"
+                   : "hsdp none fits";
     struct plan smallest = smallest_data_parallel(strategy->context, sharding);
     bool fits = smallest.memory.verdict != FIT_OOM;
     return arena_format(strategy->arena, "%s %s (%.1f GiB)", sharding_name(sharding),
                         fits ? "not possible with this batch or the given keys" : "does not fit",
                         gib((double)smallest.memory.total_bytes));
+}
+
+static const char *sharded_reason(const struct strategy *strategy, const struct plan *simple,
+                                  const struct plan *split)
+{
+    const char *ours = words_figure(strategy, simple), *theirs = words_figure(strategy, split);
+    if (!ours || !theirs)
+        return NULL;
+    if (!split)
+        return arena_format(strategy->arena, "%s; nothing that splits the model fits or is allowed",
+                            ours);
+    const char *margin = words_against_margin(strategy, simple, split);
+    if (!margin)
+        return NULL;
+    return arena_format(strategy->arena,
+                        "%s; the fastest that splits the model is %s: the first takes %s", ours,
+                        theirs, margin);
 }
 
 static void rule_sharded(const struct strategy *strategy, struct plan_rule *ret)
@@ -187,19 +160,15 @@ static void rule_sharded(const struct strategy *strategy, struct plan_rule *ret)
                      figures[SHARDING_ZERO2], figures[SHARDING_ZERO3], figures[SHARDING_HSDP]);
     const struct plan *simple = strategy->data_parallel, *split = strategy->fastest_split;
     bool taken = simple && strategy->chosen == simple;
-    const char *ours = figure_of(strategy, simple), *theirs = figure_of(strategy, split);
-    if (!ours || !theirs)
-        return;
     ret->verdict = taken ? "taken" : "not taken";
-    if (!simple)
+    if (taken && simple->sharding == SHARDING_NONE) {
+        ret->verdict = "not needed";
+        ret->reason = "DDP fits, and nothing sharded is faster by more than the margin";
+    } else if (!simple) {
         ret->reason = "no form of it fits with this batch";
-    else if (!split)
-        ret->reason = arena_format(strategy->arena,
-                                   "%s; nothing that splits the model fits or is allowed", ours);
-    else
-        ret->reason = arena_format(
-            strategy->arena, "%s; fastest split of the model %s: %s the margin of %.0f %%", ours,
-            theirs, taken ? "within" : "beyond", STRATEGY_SIMPLICITY_MARGIN * PERCENT);
+    } else {
+        ret->reason = sharded_reason(strategy, simple, split);
+    }
 }
 
 /* Bytes of one layer: states as the chosen or usual sharding leaves them unsharded, and
@@ -240,22 +209,24 @@ static const struct plan *best_with(const struct strategy *strategy,
 }
 
 static bool has_tp(const struct plan *plan, unsigned value) { return plan->degrees.tp == value; }
+static bool has_cp(const struct plan *plan, unsigned value) { return plan->degrees.cp > value; }
+static bool has_ep(const struct plan *plan, unsigned value) { return plan->degrees.ep > value; }
 
-static bool keeps_line(const struct plan *plan, unsigned value)
+/* "the best plan with it is …; the chosen is …", and why a dearer one was chosen. */
+static const char *compare_with(const struct strategy *strategy, const struct plan *other,
+                                const char *rule)
 {
-    return plan->degrees.pp == value;
-}
-
-/* "overruled", with both figures, where the chosen degree is not the rule's. */
-static void compare_with(const struct strategy *strategy, const struct plan *other,
-                         const char *rule, struct plan_rule *ret)
-{
-    const char *ours = figure_of(strategy, strategy->chosen);
-    const char *theirs = figure_of(strategy, other);
-    ret->verdict = "overruled";
-    if (ours && theirs && rule)
-        ret->reason = arena_format(strategy->arena, "%s; the best of that is %s, the chosen %s",
-                                   rule, theirs, ours);
+    const struct plan *chosen = strategy->chosen;
+    const char *ours = words_figure(strategy, chosen), *theirs = words_figure(strategy, other);
+    if (!ours || !theirs || !rule)
+        return NULL;
+    if (!other)
+        return arena_format(strategy->arena,
+                            "%s; no such plan fits or is possible, the chosen is %s", rule, ours);
+    bool dearer = plan_cost_seconds(chosen) > plan_cost_seconds(other);
+    return arena_format(strategy->arena, "%s; the best plan with that is %s; the chosen is %s%s",
+                        rule, theirs, ours,
+                        dearer ? ", simpler or with more headroom, within the margins" : "");
 }
 
 static void rule_tensor(const struct strategy *strategy, struct plan_rule *ret)
@@ -270,7 +241,8 @@ static void rule_tensor(const struct strategy *strategy, struct plan_rule *ret)
     const char *rule = arena_format(strategy->arena, "a layer fits with tp=%u", wanted);
     unsigned tp = strategy->chosen ? strategy->chosen->degrees.tp : wanted;
     if (tp != wanted) {
-        compare_with(strategy, best_with(strategy, has_tp, wanted), rule, ret);
+        ret->verdict = "overruled";
+        ret->reason = compare_with(strategy, best_with(strategy, has_tp, wanted), rule);
         return;
     }
     ret->verdict = wanted > 1 ? "taken" : "not needed";
@@ -308,20 +280,24 @@ static void rule_pipeline(const struct strategy *strategy, struct plan_rule *ret
                                plan->micro_batches, plan->degrees.vpp,
                                STRATEGY_MICRO_BATCHES_PER_STAGE, line);
     if (pp == 1) {
-        const char *other = figure_of(strategy, strategy->model_parallel);
+        const char *other = words_figure(strategy, strategy->model_parallel);
         ret->verdict = "not needed";
         ret->reason = other ? arena_format(strategy->arena,
-                                           "fits without; best that splits the model: %s", other)
+                                           "fits without; with tp or pp the best is %s", other)
                             : NULL;
         return;
     }
     ret->verdict = plan->micro_batches >= line ? "taken" : "taken, below the line";
-    ret->reason = arena_format(
-        strategy->arena,
-        "bubble %.1f %% of the step (computed, %s); at this micro batch pp=%u is the deepest with "
-        "M >= %uP",
-        plan->time.bubble_fraction * PERCENT, schedule_name(plan->schedule), deepest,
-        STRATEGY_MICRO_BATCHES_PER_STAGE);
+    const char *depth =
+        deepest > 1 ? arena_format(strategy->arena,
+                                   "with this tp and micro batch pp=%u is the deepest that keeps "
+                                   "to the line",
+                                   deepest)
+                    : "with this tp and micro batch no pp > 1 keeps to the line";
+    if (depth)
+        ret->reason = arena_format(strategy->arena, "bubble %.1f %% of the step (computed, %s); %s",
+                                   plan->time.bubble_fraction * PERCENT,
+                                   schedule_name(plan->schedule), depth);
 }
 
 static void rule_expert(const struct strategy *strategy, struct plan_rule *ret)
@@ -343,7 +319,13 @@ static void rule_expert(const struct strategy *strategy, struct plan_rule *ret)
         ret->reason = "no plan fits";
         return;
     }
-    ret->verdict = plan->degrees.ep > 1 ? "taken" : "not needed";
+    if (plan->degrees.ep == 1) {
+        ret->verdict = "not needed";
+        ret->reason = compare_with(strategy, best_with(strategy, has_ep, 1),
+                                   "ep > 1 spreads the experts of a layer over ranks");
+        return;
+    }
+    ret->verdict = "taken";
     ret->reason = arena_format(
         strategy->arena,
         "ep=%u, exposed all-to-all %.3g s a step with balanced routing; risks: imbalance between "
@@ -372,7 +354,8 @@ static void rule_context(const struct strategy *strategy, struct plan_rule *ret)
         return;
     }
     ret->verdict = lengthy ? "overruled" : "not needed";
-    ret->reason = lengthy ? "every plan with cp > 1 is slower or does not fit"
+    ret->reason = lengthy ? compare_with(strategy, best_with(strategy, has_cp, 1),
+                                         "a sequence of that length suits cp > 1")
                           : "the sequence is below the line; give cp to force it";
 }
 
@@ -400,6 +383,16 @@ static void rule_zero_pipeline(const struct strategy *strategy, struct plan_rule
     ret->reason = why ? why : "as the framework's profile says";
 }
 
+static const struct plan *best_sized(const struct strategy *strategy, unsigned tp, unsigned pp)
+{
+    for (size_t i = 0; i < strategy->pool->count; i++) {
+        const struct plan *plan = &strategy->pool->plans[i];
+        if (plan->degrees.tp == tp && plan->degrees.pp == pp)
+            return plan;
+    }
+    return NULL;
+}
+
 static void rule_sizing(const struct strategy *strategy, struct plan_rule *ret)
 {
     const struct plan_context *context = strategy->context;
@@ -418,7 +411,8 @@ static void rule_sizing(const struct strategy *strategy, struct plan_rule *ret)
     const char *rule = arena_format(strategy->arena, "rule of thumb tp=%u, pp=%u, dp=%llu", tp, pp,
                                     (unsigned long long)(dp > 0 ? dp : 1));
     if (plan && (plan->degrees.tp != tp || plan->degrees.pp != pp)) {
-        compare_with(strategy, best_with(strategy, keeps_line, pp), rule, ret);
+        ret->verdict = "overruled";
+        ret->reason = compare_with(strategy, best_sized(strategy, tp, pp), rule);
         return;
     }
     ret->verdict = plan ? "agrees" : "does not fit";
@@ -483,13 +477,20 @@ static void rule_network(const struct strategy *strategy, struct plan_rule *ret)
     double nic = context->node->gpu_nic_bytes_per_second;
     bool many = context->world > context->shape.gpus_per_node;
     bool nvlink = context->nvlink_bytes_per_second > 0;
-    ret->inputs = arena_format(strategy->arena, "%.0f Gb/s a GPU between nodes%s, %s inside",
-                               nic * BITS_PER_BYTE / GIGA, nic > 0 ? "" : " (unknown)",
-                               nvlink ? "NVLink" : "no NVLink");
+    const char *inside = nvlink ? "NVLink" : "no NVLink";
+    ret->inputs = nic > 0
+                      ? arena_format(strategy->arena, "%.0f Gb/s a GPU between nodes, %s inside",
+                                     nic * BITS_PER_BYTE / GIGA, inside)
+                      : arena_format(strategy->arena, "NICs unknown, %s inside", inside);
     if (!many) {
         ret->verdict = "one node";
         ret->reason = nvlink ? "PP, TP and ZeRO are about equal over NVLink; the times decide"
                              : "without NVLink PP first, since TP talks most; the times decide";
+        return;
+    }
+    if (nic <= 0) {
+        ret->verdict = "unknown";
+        ret->reason = "times assume a rate for the NICs (see the notes)";
         return;
     }
     bool fast = nic >= STRATEGY_FAST_NETWORK_BYTES_PER_SECOND;
@@ -510,21 +511,21 @@ static void rule_verify(const struct strategy *strategy, struct plan_rule *ret)
     double exposed = plan->time.parts[TIME_TP] + plan->time.parts[TIME_CP] +
                      plan->time.parts[TIME_EP] + plan->time.parts[TIME_PP] +
                      plan->time.parts[TIME_DP];
-    const char *next =
-        figure_of(strategy, plan == strategy->data_parallel ? strategy->model_parallel
-                                                            : strategy->data_parallel);
+    const struct plan *other =
+        plan == strategy->data_parallel ? strategy->model_parallel : strategy->data_parallel;
+    const char *figure = words_figure(strategy, other);
+    const char *next = figure && other ? arena_format(strategy->arena, ", and with %s", figure)
+                                       : (figure ? "" : NULL);
     ret->inputs = arena_format(strategy->arena, "%s on %s", precision_name(plan->precision),
                                strategy->context->gpu->name);
     ret->verdict = "measure";
-    ret->reason =
-        next ? arena_format(strategy->arena,
-                            "expect %.4g s a step, %.0f TFLOP/s a GPU, MFU %.1f %%, exposed "
-                            "communication %.1f %%; compare with %s, and calibrate with what is "
-                            "measured",
-                            plan->time.step_seconds, plan->time.tflops_per_gpu,
-                            plan->time.mfu * PERCENT, exposed / plan->time.step_seconds * PERCENT,
-                            next)
-             : NULL;
+    if (next)
+        ret->reason = arena_format(strategy->arena,
+                                   "expect %.4g s a step, %.0f TFLOP/s a GPU, MFU %.1f %%, exposed "
+                                   "communication %.1f %%; compare with what is measured%s",
+                                   plan->time.step_seconds, plan->time.tflops_per_gpu,
+                                   plan->time.mfu * PERCENT,
+                                   exposed / plan->time.step_seconds * PERCENT, next);
 }
 
 static const struct named_rule rules[] = {
