@@ -34,8 +34,8 @@ static int report_map(const struct scenario *scenario, const struct command_opti
     struct traffic traffic;
     struct mapping_cost cost;
     if (scenario->model)
-        traffic_of_plan(&placement->plan, scenario->model, scenario->framework,
-                        &scenario->training, &traffic);
+        traffic_of_plan(&placement->plan, scenario->model, scenario->framework, &scenario->training,
+                        &traffic);
     mapping_cost_compute(placement->map, scenario->model ? &traffic : NULL, &cost);
     const struct map_report report = {
         .map = placement->map,
