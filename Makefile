@@ -84,7 +84,6 @@ PLANNER_SOURCES := \
 	common/planner/strategy.c \
 	common/planner/strategy_rules.c \
 	common/planner/strategy_words.c \
-	common/planner/strategy_words.c \
 	common/planner/search/candidate_pool.c \
 	common/planner/search/configuration_search.c \
 	common/planner/search/constraint.c \
@@ -404,19 +403,12 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 
 # --- objects -----------------------------------------------------------------------
 
-# A listed file that is not there yet is left out with a word, so that parts can be
-# built while others are being written; `make lint` refuses it.
 LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MAN_PAGES)
-MISSING := $(filter-out $(wildcard $(LISTED)),$(LISTED))
-ifneq (,$(strip $(MISSING)))
-$(warning listed but not there: $(MISSING))
-endif
-present = $(filter-out $(MISSING),$(1))
-objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(call present,$(1)))
-programs = $(patsubst %.c,$(BUILD)/%,$(call present,$(1)))
+objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
+programs = $(patsubst %.c,$(BUILD)/%,$(1))
 
 DATA_OBJECT := $(BUILD)/objects/common/data.o
 PLUGIN_TAKES := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
@@ -434,8 +426,7 @@ CORPUS_PROGRAMS := $(call programs,$(CORPUS_TESTS))
 FUZZ_PROGRAMS := $(call programs,$(FUZZ_TESTS))
 BENCH_PROGRAMS := $(call programs,$(BENCHES))
 
-PRODUCTS := $(if $(call present,$(CLI_SOURCES)),$(BUILD)/parplan) \
-	$(if $(call present,$(SPANK_SOURCES)),$(BUILD)/spank_parplan.so)
+PRODUCTS := $(BUILD)/parplan $(BUILD)/spank_parplan.so
 
 ifeq ($(V),1)
 Q :=
@@ -471,10 +462,10 @@ $(BUILD)/plugin/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
-$(BUILD)/objects/common/data.S: common/base/embed_data.sh $(call present,$(DATA_FILES)) Makefile
+$(BUILD)/objects/common/data.S: common/base/embed_data.sh $(DATA_FILES) Makefile
 	$(call say,DATA,$@)
 	@mkdir -p $(@D)
-	$(Q)common/base/embed_data.sh $@ $(call present,$(DATA_FILES))
+	$(Q)common/base/embed_data.sh $@ $(DATA_FILES)
 
 $(DATA_OBJECT): $(BUILD)/objects/common/data.S $(BUILD)/flags
 	$(call say,AS,$<)
@@ -583,7 +574,7 @@ run-bench:
 	@for program in $(BENCH_PROGRAMS); do echo "== $${program##*/}"; $$program || exit 1; done
 
 .PHONY: coverage
-coverage:  ## lines of common/ that unit, golden and property tests reach
+coverage:  ## share of lines of common/ that the tests reach
 	@tests/deps build check coverage
 	@mkdir -p $(BUILD_ROOT)/coverage/html
 	$(SUB_MAKE) VARIANT=coverage all test-programs
@@ -611,7 +602,7 @@ format:  ## clang-format every C file in place
 	@tests/lint/files c | xargs -r $(CLANG_FORMAT) -i
 
 # clang-tidy of the product, again only for files that changed or include one that did.
-tidy: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(call present,$(filter-out tests/%,$(filter %.c,$(LISTED)))))
+tidy: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(filter-out tests/%,$(filter %.c,$(LISTED))))
 $(BUILD)/tidy/%.ok: $(BUILD)/objects/%.o .clang-tidy
 	@mkdir -p $(@D)
 	@$(CLANG_TIDY) --quiet --warnings-as-errors='*' $*.c -- $(OUR_CPPFLAGS) $(CPPFLAGS) \
@@ -628,7 +619,7 @@ INSTALLED = '$(bindir)/parplan' '$(spankdir)/spank_parplan.so' '$(datadir)/parpl
 	$(foreach page,$(MAN_PAGES),'$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))')
 
 .PHONY: install uninstall dist
-install: all  ## DESTDIR, prefix=/usr/local, spankdir=prefix/lib/slurm
+install: all  ## program, plugin, man pages into DESTDIR; prefix=/usr/local, spankdir=prefix/lib/slurm
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(spankdir)' '$(DESTDIR)$(datadir)/parplan/data'
 	$(INSTALL) -m 755 $(BUILD)/parplan '$(DESTDIR)$(bindir)/parplan'
 	$(INSTALL) -m 755 $(BUILD)/spank_parplan.so '$(DESTDIR)$(spankdir)/spank_parplan.so'
@@ -640,10 +631,10 @@ install: all  ## DESTDIR, prefix=/usr/local, spankdir=prefix/lib/slurm
 		$(INSTALL) -d "$$folder" && $(INSTALL) -m 644 $$page "$$folder/" || exit 1; \
 	done
 
-uninstall:  ## with the same variables as install
+uninstall:  ## removes them, with the same variables
 	cd '$(or $(DESTDIR),/)' && rm -rf $(patsubst '/%,'./%,$(INSTALLED))
 
-dist:  ## a source archive of the last commit under build/
+dist:  ## a source archive of the last commit, under build/
 	@mkdir -p $(BUILD_ROOT)
 	git archive --prefix=parplan-$(VERSION)/ -o $(BUILD_ROOT)/parplan-$(VERSION).tar.gz HEAD
 
@@ -658,7 +649,7 @@ clean:  ## remove everything that was built
 	rm -rf $(BUILD_ROOT)
 
 .PHONY: help
-help:  ## this list
+help:  ## this list; variables: VARIANT=release,debug,asan,tsan,coverage CC CFLAGS BUILD_ROOT V=1
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' Makefile | awk -F'|' '{printf "  %-16s %s\n", $$1, $$2}'
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
