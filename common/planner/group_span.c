@@ -156,7 +156,8 @@ static unsigned stride_of(const struct degrees *degrees, enum rank_order order,
 static struct stride group_of(const struct degrees *degrees, enum rank_order order,
                               enum group_dimension dimension)
 {
-    return (struct stride){group_size(degrees, dimension), stride_of(degrees, order, dimension)};
+    unsigned stride = stride_of(degrees, order, dimension);
+    return (struct stride){group_size(degrees, dimension), stride > 0 ? stride : 1};
 }
 
 static unsigned ceiling(unsigned value, unsigned divisor)
