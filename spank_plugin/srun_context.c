@@ -93,7 +93,7 @@ static int find_wanted(struct wanted *wanted, struct error_info *err)
     if (load_config(wanted, err) < 0)
         return -1;
     choose_option(wanted);
-    if (wanted->option && !wanted->config->enabled)
+    if (wanted->option && wanted->config && !wanted->config->enabled)
         return error_set(err,
                          "parplan is switched off by %s (enabled: false); run without --parplan",
                          wanted->config->source);
