@@ -5,6 +5,7 @@
 #include "spank_plugin/step_cluster.h"
 #include "workload/launch_flags.h"
 #include "workload/model_source.h"
+#include <stdio.h>
 #include <string.h>
 
 #define JOB_FILE_MAXIMUM_BYTES ((size_t)1 << 20)
@@ -25,6 +26,17 @@ static bool names_a_file(const char *option)
     return false;
 }
 
+static int unreadable(const char *path, struct error_info *err)
+{
+    const char *remedy =
+        path[0] == '/' ? "" : "; give an absolute path where the step starts in another folder";
+    if (!err)
+        return -1;
+    char reason[ERROR_TEXT_BYTES];
+    snprintf(reason, sizeof(reason), "%s", err->text);
+    return error_set(err, "--parplan: %.900s%s", reason, remedy);
+}
+
 static int read_option(struct job_spec *job, const char *option, struct error_info *err)
 {
     if (!names_a_file(option))
@@ -32,9 +44,7 @@ static int read_option(struct job_spec *job, const char *option, struct error_in
     size_t bytes;
     CLEANUP_MEMORY char *text = text_file_read(option, JOB_FILE_MAXIMUM_BYTES, &bytes, err);
     if (!text)
-        return option[0] == '/' ? error_prefix(err, "--parplan")
-                                : error_prefix(err, "--parplan: (give an absolute path where the "
-                                                    "step starts in another folder)");
+        return unreadable(option, err);
     return job_spec_parse_yaml(job, text, bytes, option, err);
 }
 

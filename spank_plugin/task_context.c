@@ -74,7 +74,6 @@ static int check_layout(const struct wire_plan *wire, const struct task_facts *f
                         struct error_info *err)
 {
     if (wire->node_count == facts->nodes && wire->tasks_per_node == facts->tasks_on_node &&
-        facts->node < facts->nodes &&
         (uint64_t)wire->node_count * wire->tasks_per_node == facts->tasks)
         return 0;
     return error_set(err,
