@@ -135,6 +135,9 @@ static int load_bytes(const char *text, const struct yaml_field *field, void *ta
     uint64_t bytes;
     if (parse_bytes(text, &bytes, err) < 0)
         return -1;
+    if (bytes > 0 && strspn(text, "0123456789.") == strlen(text))
+        return error_set(err, "%.40s has no unit; write %.40sGiB or %.40sGB (or B for bytes)", text,
+                         text, text);
     if (bytes < whole_limit(field->minimum))
         return error_set(err, "'%s' is less than the %.0f bytes that are possible", text,
                          field->minimum);

@@ -22,7 +22,7 @@ enum yaml_type {
     YAML_TEXT,     /* const char *, points into the document */
     YAML_UNSIGNED, /* uint64_t */
     YAML_REAL,     /* double */
-    YAML_BYTES,    /* uint64_t, with units (parse_bytes) */
+    YAML_BYTES,    /* uint64_t (parse_bytes); a unit is required */
     YAML_BOOLEAN,  /* bool */
     YAML_CHOICE,   /* unsigned: index into choices */
     YAML_NODE      /* const struct yaml_node * */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rate: bandwidths as people write them: "400Gb/s", "1.6Tb/s" (bits), "50GB/s" (bytes), or a
- * bare number of bytes per second. Powers of ten.
+ * rate: bandwidths as people write them: "400Gb/s", "1.6Tb/s" (bits), "50GB/s" (bytes).
+ * Powers of ten. A number without a unit is refused.
  */
 #ifndef TOPOLOGY_RATE_H
 #define TOPOLOGY_RATE_H
