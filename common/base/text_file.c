@@ -190,3 +190,17 @@ enum text_file_trust text_file_read_trusted(const char *path, unsigned owner_uid
     *ret_text = text;
     return TEXT_FILE_OK;
 }
+
+int text_file_explain_name(const char *name, struct error_info *err)
+{
+    struct stat status;
+    if (!err || err->kind != ERROR_INPUT || name[0] == '\0' || stat(name, &status) < 0)
+        return -1;
+    const char *start = name[0] == '/' ? "" : "./";
+    if (S_ISREG(status.st_mode))
+        return error_set(err, "%s is a file here; give %s%s", name, start, name);
+    if (S_ISDIR(status.st_mode))
+        return error_set(err, "%s is a folder here; give a file in it, as %s%s/FILE", name, start,
+                         name);
+    return error_set(err, "%s here is no regular file; give the path of one", name);
+}

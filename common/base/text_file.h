@@ -13,6 +13,10 @@
 char *text_file_read(const char *path, size_t maximum_bytes, size_t *ret_bytes,
                      struct error_info *err);
 
+/* For a name that turned out to be nothing known: where it is a path after all, err becomes
+ * "X is a file here; give ./X". Errors other than ERROR_INPUT stay. Always returns -1. */
+int text_file_explain_name(const char *name, struct error_info *err);
+
 enum text_file_trust {
     TEXT_FILE_OK,      /* *ret_text is set */
     TEXT_FILE_MISSING, /* nothing there */

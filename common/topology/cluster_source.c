@@ -14,8 +14,10 @@ struct cluster_topology *cluster_source_open(const char *name,
                                              const struct gpu_catalogue *gpus,
                                              struct error_info *err)
 {
-    if (!is_path(name))
-        return cluster_topology_from_preset(name, presets, gpus, err);
+    if (!is_path(name)) {
+        struct cluster_topology *cluster = cluster_topology_from_preset(name, presets, gpus, err);
+        return cluster ? cluster : error_null(text_file_explain_name(name, err));
+    }
     size_t bytes;
     CLEANUP_MEMORY char *text = text_file_read(name, CLUSTER_FILE_MAXIMUM_BYTES, &bytes, err);
     return text ? cluster_topology_parse(text, bytes, name, presets, gpus, err) : NULL;

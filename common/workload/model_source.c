@@ -29,5 +29,5 @@ struct model_spec *model_source_open(const char *name, const struct model_catalo
         return open_file(name, err);
     /* Preset aliases hold a '/' too ("meta-llama/…"), so they come before paths. */
     const struct model_spec *preset = model_catalogue_find(catalogue, name, err);
-    return preset ? model_spec_copy(preset, err) : NULL;
+    return preset ? model_spec_copy(preset, err) : error_null(text_file_explain_name(name, err));
 }

@@ -262,6 +262,34 @@ static void tells_missing_from_failed(void **state)
     assert_null(text);
 }
 
+static void explains_a_name_that_is_a_path(void **state)
+{
+    (void)state;
+    char name[128];
+    struct error_info err = {0};
+    error_set(&err, "nothing is called so");
+    assert_int_equal(text_file_explain_name("", &err), -1);
+    assert_int_equal(text_file_explain_name("no such name", &err), -1);
+    assert_int_equal(text_file_explain_name("tests", NULL), -1);
+    assert_string_equal(err.text, "nothing is called so");
+    assert_int_equal(text_file_explain_name("tests", &err), -1);
+    assert_string_equal(err.text, "tests is a folder here; give a file in it, as ./tests/FILE");
+    assert_int_equal(text_file_explain_name("Makefile", &err), -1);
+    assert_string_equal(err.text, "Makefile is a file here; give ./Makefile");
+    write_file("file", "x", 1, 0600);
+    assert_int_equal(text_file_explain_name(path, &err), -1);
+    assert_string_equal(without_folder(&err), "F/file is a file here; give F/file");
+    snprintf(name, sizeof(name), "%s/fifo", folder);
+    unlink(name);
+    assert_int_equal(mkfifo(name, 0600), 0);
+    assert_int_equal(text_file_explain_name(name, &err), -1);
+    assert_string_equal(without_folder(&err),
+                        "F/fifo here is no regular file; give the path of one");
+    error_set_memory(&err);
+    assert_int_equal(text_file_explain_name("tests", &err), -1);
+    assert_int_equal(err.kind, ERROR_MEMORY);
+}
+
 static int read_scenario(void *context, struct error_info *err)
 {
     size_t bytes;
@@ -288,6 +316,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refuses_links),
     cmocka_unit_test(refuses_sockets),
     cmocka_unit_test(tells_missing_from_failed),
+    cmocka_unit_test(explains_a_name_that_is_a_path),
     cmocka_unit_test(fails_cleanly),
 };
 
