@@ -33,17 +33,24 @@ static void bench_done(struct bench *bench)
     planner_fixture_done(&bench->fixture);
 }
 
+/* Words are NULL without memory. */
+static void expect_text(const char *got, const char *wanted)
+{
+    assert_non_null(got);
+    assert_string_equal(got, wanted);
+}
+
 static void tight_plans_say_what_they_count_as(void **state)
 {
     (void)state;
     struct bench bench;
     bench_init(&bench, "dgx-h100:1");
     bench.plan.time.step_seconds = 4;
-    assert_string_equal(words_figure(&bench.strategy, &bench.plan), "zero1 tp=1,pp=1,dp=1 (4 s)");
+    expect_text(words_figure(&bench.strategy, &bench.plan), "zero1 tp=1,pp=1,dp=1 (4 s)");
     bench.plan.memory.verdict = FIT_TIGHT;
-    assert_string_equal(words_figure(&bench.strategy, &bench.plan),
-                        "zero1 tp=1,pp=1,dp=1 (4 s; memory tight, counts as 4.24 s)");
-    assert_string_equal(words_figure(&bench.strategy, NULL), "none that fits");
+    expect_text(words_figure(&bench.strategy, &bench.plan),
+                "zero1 tp=1,pp=1,dp=1 (4 s; memory tight, counts as 4.24 s)");
+    expect_text(words_figure(&bench.strategy, NULL), "none that fits");
     bench_done(&bench);
 }
 
@@ -71,7 +78,7 @@ static void margins_stand_beside_their_figures(void **state)
         struct plan simple = {.time = {.step_seconds = test->simple},
                               .memory = {.verdict = test->verdict}};
         struct plan other = {.time = {.step_seconds = test->other}};
-        assert_string_equal(words_against_margin(&bench.strategy, &simple, &other), test->text);
+        expect_text(words_against_margin(&bench.strategy, &simple, &other), test->text);
     }
     bench_done(&bench);
 }
@@ -114,7 +121,7 @@ static void the_golden_rule_says_who_sits_where(void **state)
         bench.plan.degrees.tp = bench.plan.degrees.etp = test->tp;
         bench.plan.degrees.pp = test->pp;
         bench.plan.degrees.dp = bench.plan.degrees.shard = test->dp;
-        assert_string_equal(words_golden(&bench.strategy, &verdict), test->text);
+        expect_text(words_golden(&bench.strategy, &verdict), test->text);
         assert_string_equal(verdict, test->verdict);
         bench_done(&bench);
     }
