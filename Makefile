@@ -88,6 +88,7 @@ PLANNER_SOURCES := \
 	common/planner/search/configuration_search.c \
 	common/planner/search/constraint.c \
 	common/planner/search/plan_remedy.c \
+	common/planner/search/refusal.c \
 	common/planner/sizes/communication_volume.c \
 	common/planner/sizes/plan_shape.c
 

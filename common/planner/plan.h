@@ -97,7 +97,7 @@ const char *rejection_name(enum rejection rejection);
 
 /* When nothing fits: what would help, nearest first, each with its figures. */
 struct plan_remedy {
-    const char *kind; /* "nodes", "recompute", "offload", "sequence", "gpu" */
+    const char *kind; /* "nodes", "offload", "gpu", a key; or a rejection_name */
     const char *text; /* "needs 5 nodes of l40s-pcie (40 GPUs): zero3 over 40, 42.1 GiB of 44.4" */
 };
 

@@ -3,6 +3,7 @@
 
 #include "planner/search/configuration_search.h"
 #include "planner/search/plan_remedy.h"
+#include "planner/search/refusal.h"
 #include "planner/step_time.h"
 #include "planner/strategy.h"
 #include <string.h>
@@ -181,7 +182,8 @@ static int fill_nearest(struct assembly *assembly, struct error_info *err)
 {
     struct plan_list *list = assembly->list;
     if (!assembly->pool->has_nearest)
-        return 0;
+        return refusal_remedies(&assembly->context, assembly->pool, list->arena, &list->remedies,
+                                &list->remedy_count, err);
     struct plan *nearest = arena_allocate(list->arena, sizeof(*nearest));
     if (!nearest)
         return error_set_memory(err);

@@ -21,6 +21,14 @@ struct named_rule {
 
 static double gib(double bytes) { return bytes / GIB; }
 
+/* Why there is no plan: nothing was costed, or what was did not do. */
+static const char *no_plan(const struct strategy *strategy, const char *costed)
+{
+    return strategy->pool->examined > 0
+               ? costed
+               : "no split satisfies the constraints (see the remedies), so that none was costed";
+}
+
 static void rule_golden(const struct strategy *strategy, struct plan_rule *ret)
 {
     const struct plan_context *context = strategy->context;
@@ -30,7 +38,7 @@ static void rule_golden(const struct strategy *strategy, struct plan_rule *ret)
                                (unsigned long long)context->world);
     if (!strategy->chosen) {
         ret->verdict = "nothing to place";
-        ret->reason = "no plan fits";
+        ret->reason = no_plan(strategy, "no plan fits");
         return;
     }
     ret->reason = words_golden(strategy, &ret->verdict);
@@ -88,6 +96,11 @@ static void rule_ddp(const struct strategy *strategy, struct plan_rule *ret)
     ret->inputs = arena_format(
         strategy->arena, "whole model on one GPU: at least %.1f GiB, GPU has %.1f",
         gib((double)smallest.memory.total_bytes), gib((double)context->capacity_bytes));
+    if (!pool->has_best[class] && smallest.memory.verdict != FIT_OOM) {
+        ret->verdict = "not possible";
+        ret->reason = "not possible with this batch or the given keys";
+        return;
+    }
     if (!pool->has_best[class]) {
         ret->verdict = "does not fit";
         ret->reason = arena_format(
@@ -122,7 +135,8 @@ static const char *sharding_figure(const struct strategy *strategy, enum shardin
     if (sharding == SHARDING_HSDP)
         return strategy->context->world <= strategy->context->shape.gpus_per_node
                    ? "hsdp the same as zero3 in one node"
-                   : "hsdp none fits";
+               : strategy->pool->examined > 0 ? "hsdp none fits"
+                                              : "hsdp not possible";
     struct plan smallest = smallest_data_parallel(strategy->context, sharding);
     bool fits = smallest.memory.verdict != FIT_OOM;
     return arena_format(strategy->arena, "%s %s (%.1f GiB)", sharding_name(sharding),
@@ -165,7 +179,7 @@ static void rule_sharded(const struct strategy *strategy, struct plan_rule *ret)
         ret->verdict = "not needed";
         ret->reason = "DDP fits, and nothing sharded is faster by more than the margin";
     } else if (!simple) {
-        ret->reason = "no form of it fits with this batch";
+        ret->reason = no_plan(strategy, "no form of it fits with this batch");
     } else {
         ret->reason = sharded_reason(strategy, simple, split);
     }
@@ -271,7 +285,7 @@ static void rule_pipeline(const struct strategy *strategy, struct plan_rule *ret
     if (!plan) {
         ret->inputs = "no plan";
         ret->verdict = "does not help";
-        ret->reason = "no depth that the layers and the batch allow fits";
+        ret->reason = no_plan(strategy, "no depth that the layers and the batch allow fits");
         return;
     }
     unsigned pp = plan->degrees.pp, line = STRATEGY_MICRO_BATCHES_PER_STAGE * pp;
@@ -316,7 +330,7 @@ static void rule_expert(const struct strategy *strategy, struct plan_rule *ret)
     const struct plan *plan = strategy->chosen;
     if (!plan) {
         ret->verdict = "does not help";
-        ret->reason = "no plan fits";
+        ret->reason = no_plan(strategy, "no plan fits");
         return;
     }
     if (plan->degrees.ep == 1) {
@@ -342,7 +356,7 @@ static void rule_context(const struct strategy *strategy, struct plan_rule *ret)
         arena_format(strategy->arena, "sequence %u, line %u", sequence, STRATEGY_SEQUENCE_FOR_CP);
     if (!plan) {
         ret->verdict = lengthy ? "does not help" : "not applicable";
-        ret->reason = "no plan fits";
+        ret->reason = no_plan(strategy, "no plan fits");
         return;
     }
     if (plan->degrees.cp > 1) {
@@ -415,7 +429,7 @@ static void rule_sizing(const struct strategy *strategy, struct plan_rule *ret)
         ret->reason = compare_with(strategy, best_sized(strategy, tp, pp), rule);
         return;
     }
-    ret->verdict = plan ? "agrees" : "does not fit";
+    ret->verdict = plan ? "agrees" : strategy->pool->examined > 0 ? "does not fit" : "not costed";
     ret->reason = rule;
 }
 
@@ -445,7 +459,7 @@ static void rule_recompute(const struct strategy *strategy, struct plan_rule *re
                                fused ? "fused" : "unfused", sequence ? "yes" : "no");
     if (!plan) {
         ret->verdict = "does not help";
-        ret->reason = "even full recompute does not fit";
+        ret->reason = no_plan(strategy, "even full recompute does not fit");
         return;
     }
     ret->verdict = recompute_name(plan->recompute);
@@ -468,7 +482,8 @@ static void rule_offload(const struct strategy *strategy, struct plan_rule *ret)
         return;
     }
     ret->verdict = plan ? "none" : "see remedies";
-    ret->reason = plan ? "fits in GPU memory" : "a remedy when nothing fits, never the default";
+    ret->reason = plan ? "fits in GPU memory"
+                       : no_plan(strategy, "a remedy when nothing fits, never the default");
 }
 
 static void rule_network(const struct strategy *strategy, struct plan_rule *ret)

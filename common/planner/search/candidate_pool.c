@@ -116,3 +116,12 @@ void candidate_pool_miss(struct candidate_pool *pool, const struct plan *plan)
     pool->nearest = *plan;
     pool->has_nearest = true;
 }
+
+void candidate_pool_refuse(struct candidate_pool *pool, const struct plan *plan,
+                           enum constraint_id constraint)
+{
+    struct candidate_refusals *refused = &pool->refused[constraint];
+    pool->rejected[constraint_rejection(constraint)]++;
+    if (refused->count++ == 0)
+        refused->first = *plan;
+}

@@ -11,7 +11,7 @@
 #ifndef PLANNER_SEARCH_CANDIDATE_POOL_H
 #define PLANNER_SEARCH_CANDIDATE_POOL_H
 
-#include "planner/plan.h"
+#include "planner/search/constraint.h"
 
 #define CANDIDATE_POOL_MAXIMUM 256u
 /* The memory model is off by about as much (tests/corpus/planner_truth_test.c), so that a
@@ -25,6 +25,12 @@ enum plan_class {
     PLAN_CLASS_COUNT
 };
 
+/* What one constraint kept out; the first configuration stands for all. */
+struct candidate_refusals {
+    uint64_t count;
+    struct plan first;
+};
+
 struct candidate_pool {
     struct plan plans[CANDIDATE_POOL_MAXIMUM]; /* best first */
     size_t count;
@@ -35,6 +41,7 @@ struct candidate_pool {
     struct plan nearest; /* least memory among those that do not fit */
     bool has_nearest;
     uint64_t rejected[REJECTION_COUNT];
+    struct candidate_refusals refused[CONSTRAINT_COUNT];
     uint64_t examined;
 };
 
@@ -52,5 +59,8 @@ bool plan_is_variant(const struct plan *left, const struct plan *right);
 void candidate_pool_offer(struct candidate_pool *pool, const struct plan *plan);
 /* A plan that does not. */
 void candidate_pool_miss(struct candidate_pool *pool, const struct plan *plan);
+/* A configuration that fails a constraint: it is never costed. */
+void candidate_pool_refuse(struct candidate_pool *pool, const struct plan *plan,
+                           enum constraint_id constraint);
 
 #endif

@@ -86,13 +86,13 @@ static void visit_recomputes(struct search *search, struct plan *plan)
 static void visit_batch(struct search *search, struct plan *plan, unsigned micro_batch)
 {
     uint64_t rows = (uint64_t)micro_batch * plan->degrees.dp;
-    enum rejection rejection;
+    enum constraint_id failed;
     plan->micro_batch = micro_batch;
     plan->micro_batches = (unsigned)(search->context->training.global_batch / rows);
-    if (constraint_allows(search->context, plan, CONSTRAINT_BATCH, false, &rejection))
+    if (constraint_allows(search->context, plan, CONSTRAINT_BATCH, false, &failed))
         visit_recomputes(search, plan);
     else
-        reject(search, rejection);
+        candidate_pool_refuse(search->pool, plan, failed);
 }
 
 static enum schedule schedule_of(const struct search *search, const struct degrees *degrees)
@@ -144,6 +144,10 @@ static void visit_chunks(struct search *search, struct plan *plan)
 {
     struct list chunks = {.count = 0};
     list_chunks(search, &plan->degrees, &chunks);
+    if (chunks.count == 0) {
+        plan->degrees.vpp = 0;
+        candidate_pool_refuse(search->pool, plan, CONSTRAINT_CHUNKS);
+    }
     for (unsigned i = 0; i < chunks.count && !done(search); i++) {
         plan->degrees.vpp = chunks.values[i];
         plan->schedule = schedule_of(search, &plan->degrees);
@@ -171,15 +175,19 @@ static void list_widths(const struct search *search, const struct plan *plan, st
 static void visit_widths(struct search *search, struct plan *plan)
 {
     struct list widths = {.count = 0};
+    enum constraint_id failed;
     list_widths(search, plan, &widths);
+    if (widths.count == 0 && search->job->values[JOB_SHARDING].given) {
+        plan->degrees.shard = 0;
+        candidate_pool_refuse(search->pool, plan, CONSTRAINT_SHARD);
+    }
     for (unsigned i = 0; i < widths.count && !done(search); i++) {
-        unsigned shard = widths.values[i];
-        if (shard == 0 || plan->degrees.dp % shard != 0) {
-            reject(search, REJECT_DIVISIBILITY);
+        plan->degrees.shard = widths.values[i];
+        if (!constraint_allows(search->context, plan, CONSTRAINT_WIDTH, false, &failed)) {
+            candidate_pool_refuse(search->pool, plan, failed);
             continue;
         }
-        plan->degrees.shard = shard;
-        plan->degrees.replicate = plan->degrees.dp / shard;
+        plan->degrees.replicate = plan->degrees.dp / plan->degrees.shard;
         visit_chunks(search, plan);
     }
 }
@@ -194,13 +202,13 @@ static bool is_idle_sharding(const struct search *search, const struct plan *pla
 static void visit_shardings(struct search *search, struct plan *plan)
 {
     bool given = search->job->values[JOB_SHARDING].given;
-    enum rejection rejection;
+    enum constraint_id failed;
     for (unsigned i = 0; i < search->shardings.count && !done(search); i++) {
         plan->sharding = (enum sharding)search->shardings.values[i];
         if (is_idle_sharding(search, plan))
             continue;
-        if (!constraint_allows(search->context, plan, CONSTRAINT_SHARDING, given, &rejection)) {
-            reject(search, rejection);
+        if (!constraint_allows(search->context, plan, CONSTRAINT_SHARDING, given, &failed)) {
+            candidate_pool_refuse(search->pool, plan, failed);
             continue;
         }
         search->has_best = false;
@@ -213,7 +221,7 @@ static void visit_shardings(struct search *search, struct plan *plan)
 static void visit_experts(struct search *search, struct plan *plan)
 {
     struct list experts = {.count = 0};
-    enum rejection rejection;
+    enum constraint_id failed;
     uint64_t stage = (uint64_t)plan->degrees.tp * plan->degrees.cp * plan->degrees.dp;
     unsigned count = search->context->model->experts;
     if (!list_given(search, JOB_EP, &experts))
@@ -222,10 +230,10 @@ static void visit_experts(struct search *search, struct plan *plan)
         unsigned ep = experts.values[i], fallback = ep > 1 ? 1 : plan->degrees.tp;
         plan->degrees.ep = ep;
         plan->degrees.etp = (unsigned)job_spec_number(search->job, JOB_ETP, fallback);
-        if (constraint_allows(search->context, plan, CONSTRAINT_DEGREES, false, &rejection))
+        if (constraint_allows(search->context, plan, CONSTRAINT_DEGREES, false, &failed))
             visit_shardings(search, plan);
         else
-            reject(search, rejection);
+            candidate_pool_refuse(search->pool, plan, failed);
     }
 }
 

@@ -100,30 +100,46 @@ static bool interleaving_divides(const struct plan_context *context, const struc
     return plan->schedule != SCHEDULE_INTERLEAVED || divides(plan->degrees.pp, plan->micro_batches);
 }
 
-static const struct constraint constraints[] = {
-    {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, heads_divide},
-    {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, sequence_divides},
-    {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, layers_divide},
-    {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, experts_divide},
-    {CONSTRAINT_DEGREES, REJECT_FRAMEWORK, order_holds},
-    {CONSTRAINT_SHARDING, REJECT_FRAMEWORK, framework_allows},
-    {CONSTRAINT_BATCH, REJECT_DIVISIBILITY, chunks_divide},
-    {CONSTRAINT_BATCH, REJECT_BATCH, batch_divides},
-    {CONSTRAINT_BATCH, REJECT_BATCH, interleaving_divides},
+static bool width_divides(const struct plan_context *context, const struct plan *plan, bool given)
+{
+    (void)context;
+    (void)given;
+    return divides(plan->degrees.shard, plan->degrees.dp);
+}
+
+static const struct constraint constraints[CONSTRAINT_COUNT] = {
+    [CONSTRAINT_HEADS] = {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, heads_divide},
+    [CONSTRAINT_SEQUENCE] = {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, sequence_divides},
+    [CONSTRAINT_LAYERS] = {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, layers_divide},
+    [CONSTRAINT_EXPERTS] = {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, experts_divide},
+    [CONSTRAINT_ORDER] = {CONSTRAINT_DEGREES, REJECT_FRAMEWORK, order_holds},
+    [CONSTRAINT_FRAMEWORK] = {CONSTRAINT_SHARDING, REJECT_FRAMEWORK, framework_allows},
+    [CONSTRAINT_SHARD] = {CONSTRAINT_WIDTH, REJECT_DIVISIBILITY, width_divides},
+    [CONSTRAINT_CHUNKS] = {CONSTRAINT_BATCH, REJECT_DIVISIBILITY, chunks_divide},
+    [CONSTRAINT_ROWS] = {CONSTRAINT_BATCH, REJECT_BATCH, batch_divides},
+    [CONSTRAINT_INTERLEAVING] = {CONSTRAINT_BATCH, REJECT_BATCH, interleaving_divides},
 };
 
 bool constraint_allows(const struct plan_context *context, const struct plan *plan,
                        enum constraint_stage stage, bool sharding_given,
-                       enum rejection *ret_rejection)
+                       enum constraint_id *ret_failed)
 {
-    for (size_t i = 0; i < COUNT_OF(constraints); i++) {
+    for (unsigned i = 0; i < CONSTRAINT_COUNT; i++) {
         if (constraints[i].stage != stage || constraints[i].allows(context, plan, sharding_given))
             continue;
-        *ret_rejection = constraints[i].rejection;
+        *ret_failed = (enum constraint_id)i;
         return false;
     }
     return true;
 }
+
+bool constraint_holds(const struct plan_context *context, const struct plan *plan,
+                      enum constraint_id id)
+{
+    return constraints[id].allows(context, plan, true);
+}
+
+enum rejection constraint_rejection(enum constraint_id id) { return constraints[id].rejection; }
 
 bool constraint_allows_tp(const struct plan_context *context, unsigned tp)
 {

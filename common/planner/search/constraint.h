@@ -16,14 +16,38 @@
 #include "planner/plan_context.h"
 
 /* What may be checked before batch and sharding are chosen, before micro batches are. */
-enum constraint_stage { CONSTRAINT_DEGREES, CONSTRAINT_SHARDING, CONSTRAINT_BATCH };
+enum constraint_stage {
+    CONSTRAINT_DEGREES,
+    CONSTRAINT_SHARDING,
+    CONSTRAINT_WIDTH,
+    CONSTRAINT_BATCH
+};
 
-/* true: allowed. Else *ret_rejection says why; degrees must be complete for DEGREES, the
+enum constraint_id {
+    CONSTRAINT_HEADS,
+    CONSTRAINT_SEQUENCE,
+    CONSTRAINT_LAYERS,
+    CONSTRAINT_EXPERTS,
+    CONSTRAINT_ORDER,
+    CONSTRAINT_FRAMEWORK,
+    CONSTRAINT_SHARD,
+    CONSTRAINT_CHUNKS,
+    CONSTRAINT_ROWS,
+    CONSTRAINT_INTERLEAVING,
+    CONSTRAINT_COUNT
+};
+
+/* true: allowed. Else *ret_failed says what failed; degrees must be complete for DEGREES, the
  * whole plan for BATCH. `sharding_given`: what a profile only allows (not recommends) with
  * pp > 1 is a choice of the user's, never the planner's. */
 bool constraint_allows(const struct plan_context *context, const struct plan *plan,
                        enum constraint_stage stage, bool sharding_given,
-                       enum rejection *ret_rejection);
+                       enum constraint_id *ret_failed);
+/* That one alone, of a plan whose sharding the user gave. */
+bool constraint_holds(const struct plan_context *context, const struct plan *plan,
+                      enum constraint_id id);
+/* What a configuration that fails it is counted under. */
+enum rejection constraint_rejection(enum constraint_id id);
 /* Whether the planner may choose that TP by itself: what policy only warns of (or would fix)
  * when users ask for it is no choice of the planner's. */
 bool constraint_allows_tp(const struct plan_context *context, unsigned tp);

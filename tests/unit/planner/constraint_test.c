@@ -76,7 +76,7 @@ static void constraints_name_their_reason(void **state)
         struct planner_fixture fixture;
         struct plan_context context;
         struct error_info err = {.kind = ERROR_NONE};
-        enum rejection rejection = REJECTION_COUNT;
+        enum constraint_id failed = CONSTRAINT_COUNT;
         struct plan plan = {.degrees = test->degrees,
                             .sharding = test->sharding,
                             .schedule = test->schedule,
@@ -85,10 +85,11 @@ static void constraints_name_their_reason(void **state)
         if (planner_fixture_init(&fixture, test->model, test->cluster, test->keys, &err) < 0 ||
             plan_context_init(&context, &fixture.request, &err) < 0)
             fail_msg("%s", err.text);
-        bool allowed = constraint_allows(&context, &plan, test->stage, test->given, &rejection);
+        bool allowed = constraint_allows(&context, &plan, test->stage, test->given, &failed);
         if (allowed != test->allowed)
             fail_msg("case %zu: %d", i, allowed);
-        assert_int_equal(rejection, allowed ? REJECTION_COUNT : test->rejection);
+        if (!allowed)
+            assert_int_equal(constraint_rejection(failed), test->rejection);
         plan_context_done(&context);
         planner_fixture_done(&fixture);
     }
