@@ -63,6 +63,25 @@ static enum schedule schedule_for(const struct job_spec *job, const struct degre
     return (enum schedule)job_spec_number(job, JOB_SCHEDULE, schedule);
 }
 
+/* A given schedule against the degrees that were filled in. */
+static int check_schedule(const struct job_spec *job, const struct degrees *degrees,
+                          struct error_info *err)
+{
+    const struct job_value *schedule = &job->values[JOB_SCHEDULE];
+    if (!schedule->given)
+        return 0;
+    bool none = schedule->number == SCHEDULE_NONE;
+    if (none == (degrees->pp > 1))
+        return error_set(err, "%s: schedule=%s contradicts pp=%u; %s", schedule->where,
+                         schedule->text, degrees->pp,
+                         none ? "use schedule=1f1b, or pp=1"
+                              : "use pp=2 or more, or leave schedule out");
+    if (schedule->number == SCHEDULE_INTERLEAVED && degrees->vpp == 1)
+        return error_set(err, "%s: schedule=interleaved needs two chunks or more; give vpp=2",
+                         schedule->where);
+    return 0;
+}
+
 /* Micro batches follow from the batch where both are given; 0: unknown. */
 static unsigned micro_batches_for(const struct job_spec *job, const struct degrees *degrees)
 {
@@ -76,7 +95,8 @@ int plan_from_degrees(const struct job_spec *job, const struct cluster_topology 
 {
     struct plan plan = {0};
     job_spec_degrees(job, &plan.degrees);
-    if (degrees_complete(&plan.degrees, world, err) < 0)
+    if (job_spec_check_available(job, err) < 0 || degrees_complete(&plan.degrees, world, err) < 0 ||
+        check_schedule(job, &plan.degrees, err) < 0)
         return -1;
     plan.sharding = (enum sharding)job_spec_number(job, JOB_SHARDING, SHARDING_NONE);
     if (plan_shard_width(job, cluster, plan.sharding, &plan.degrees, err) < 0)

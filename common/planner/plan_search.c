@@ -18,12 +18,18 @@ struct assembly {
     struct strategy strategy;
 };
 
-/* What no search could satisfy is an error: a product that is not N. The rest of the given
- * keys are the search's business. */
+/* What no search could satisfy is an error: a product that is not N, keys that contradict
+ * each other or the kind of model. The rest of the given keys are the search's business. */
 static int check_given(const struct plan_context *context, struct error_info *err)
 {
+    const struct job_spec *job = context->request->job;
     struct degrees degrees;
-    job_spec_degrees(context->request->job, &degrees);
+    if (job_spec_check_available(job, err) < 0)
+        return -1;
+    job_spec_degrees(job, &degrees);
+    if (context->model->experts == 0 && degrees.etp > 1)
+        return error_set(err, "%s: etp=%u: %s has no experts; leave etp out",
+                         job->values[JOB_ETP].where, degrees.etp, context->model->name);
     degrees.shard = 0;
     degrees.ep = degrees.etp = degrees.vpp = 0;
     return degrees_complete(&degrees, context->world, err);

@@ -46,7 +46,7 @@ static const struct job_key_info keys[JOB_KEY_COUNT] = {
     [JOB_EP] = DEGREE_KEY("ep", "expert parallel degree; regrids the same ranks"),
     [JOB_ETP] = DEGREE_KEY("etp", "tensor parallel degree of experts"),
     [JOB_PP] = DEGREE_KEY("pp", "pipeline stages"),
-    [JOB_VPP] = DEGREE_KEY("vpp", "virtual stages per pipeline stage"),
+    [JOB_VPP] = NUMBER_KEY("vpp", 1, JOB_VPP_MAXIMUM, "virtual stages per pipeline stage"),
     [JOB_DP] = DEGREE_KEY("dp", "data parallel degree"),
     [JOB_SHARDING] = CHOICE_KEY("sharding", sharding_choices,
                                 "what data parallel ranks share out; fsdp is zero3"),
@@ -324,13 +324,59 @@ int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
     return 0;
 }
 
+/* Two keys of which one would be ignored: from `low` to `high` of each contradict. */
+struct key_range {
+    enum job_key key;
+    uint64_t low, high;
+};
+
+static const struct {
+    struct key_range left, right;
+    const char *remedy;
+} conflicts[] = {
+    {{JOB_SCHEDULE, SCHEDULE_NONE, SCHEDULE_1F1B},
+     {JOB_VPP, 2, DEGREE_MAXIMUM},
+     "use schedule=interleaved, or vpp=1"},
+    {{JOB_SCHEDULE, SCHEDULE_INTERLEAVED, SCHEDULE_INTERLEAVED},
+     {JOB_VPP, 1, 1},
+     "use schedule=1f1b, or vpp=2 or more"},
+    {{JOB_SCHEDULE, SCHEDULE_NONE, SCHEDULE_NONE},
+     {JOB_PP, 2, DEGREE_MAXIMUM},
+     "use schedule=1f1b, or pp=1"},
+    {{JOB_SCHEDULE, SCHEDULE_GPIPE, SCHEDULE_INTERLEAVED},
+     {JOB_PP, 1, 1},
+     "use pp=2 or more, or leave schedule out"},
+    {{JOB_SHARDING, SHARDING_NONE, SHARDING_NONE},
+     {JOB_SHARD, 2, DEGREE_MAXIMUM},
+     "use sharding=hsdp, or leave shard out"},
+};
+
+static bool in_range(const struct job_spec *spec, const struct key_range *range)
+{
+    const struct job_value *value = &spec->values[range->key];
+    return value->given && value->number >= range->low && value->number <= range->high;
+}
+
+static int check_conflicts(const struct job_spec *spec, struct error_info *err)
+{
+    for (size_t i = 0; i < COUNT_OF(conflicts); i++) {
+        enum job_key left = conflicts[i].left.key, right = conflicts[i].right.key;
+        if (!in_range(spec, &conflicts[i].left) || !in_range(spec, &conflicts[i].right))
+            continue;
+        return error_set(err, "%s: %s=%s contradicts %s=%s; %s", spec->values[left].where,
+                         keys[left].name, spec->values[left].text, keys[right].name,
+                         spec->values[right].text, conflicts[i].remedy);
+    }
+    return 0;
+}
+
 int job_spec_check_available(const struct job_spec *spec, struct error_info *err)
 {
     const struct job_value *objective = &spec->values[JOB_OBJECTIVE];
     if (objective->given && objective->number == OBJECTIVE_COST)
         return error_set(err, "%s: objective=cost is not available yet; use golden or auto",
                          objective->where);
-    return 0;
+    return check_conflicts(spec, err);
 }
 
 uint64_t job_spec_number(const struct job_spec *spec, enum job_key key, uint64_t otherwise)

@@ -20,6 +20,7 @@
 #define JOB_TEXT_MAXIMUM_BYTES 1024u           /* of one value */
 #define JOB_SEQUENCES_MAXIMUM 16777216u        /* global_batch, micro_batch */
 #define JOB_SEQUENCE_LENGTH_MAXIMUM 134217728u /* tokens */
+#define JOB_VPP_MAXIMUM 4096u                  /* a chunk holds a layer at least */
 
 enum job_key {
     JOB_MODEL,
@@ -98,7 +99,8 @@ int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
                          struct error_info *err);
 
 /* The key table knows more words than every stage does: a word that would change nothing is
- * refused, not swallowed. */
+ * refused, not swallowed, and so are two keys that contradict each other (schedule=1f1b with
+ * vpp=2). */
 int job_spec_check_available(const struct job_spec *spec, struct error_info *err);
 
 uint64_t job_spec_number(const struct job_spec *spec, enum job_key key, uint64_t otherwise);

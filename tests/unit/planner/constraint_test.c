@@ -46,6 +46,9 @@ static const struct constraint_case cases[] = {
      true, 0},
     {mixtral, h100, batch, D(2, 1, 3, 1, 1, 1, 32), Z1, PLAIN, 1, 16, CONSTRAINT_DEGREES, false,
      false, REJECT_DIVISIBILITY},
+    /* 3 ranks do not divide an expert's 14336 columns, though they divide the stage's 24. */
+    {mixtral, "dgx-h100:3", "global_batch=240", D(1, 1, 8, 3, 1, 1, 24), Z1, PLAIN, 1, 10,
+     CONSTRAINT_DEGREES, false, false, REJECT_DIVISIBILITY},
     {llama, h100, batch, D(1, 1, 1, 1, 2, 1, 32), Z3, PLAIN, 1, 16, CONSTRAINT_SHARDING, false,
      false, REJECT_FRAMEWORK},
     {llama, h100, batch, D(1, 1, 1, 1, 2, 1, 32), Z3, PLAIN, 1, 16, CONSTRAINT_SHARDING, true, true,

@@ -68,6 +68,11 @@ static void impossible_degrees_are_refused(void **state)
         "tp=3",
         "sharding=hsdp,shard=3",
         "tp=2,pp=2,ep=4,etp=1,order=tp-cp-ep-pp-dp",
+        "tp=8,pp=2,vpp=2,schedule=1f1b",
+        "tp=8,dp=8,schedule=gpipe",
+        "tp=8,pp=2,schedule=none",
+        "tp=8,pp=2,schedule=interleaved",
+        "tp=8,sharding=none,shard=4",
     };
     for (size_t i = 0; i < COUNT_OF(refused); i++) {
         struct planner_fixture fixture;

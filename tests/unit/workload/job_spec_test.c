@@ -285,6 +285,38 @@ static void fails_cleanly_without_memory(void **state)
     unit_test_expect_clean_failures(read_scenario, NULL);
 }
 
+static void contradicting_keys_are_refused(void **state)
+{
+    (void)state;
+    static const char *const refused[][2] = {
+        {"schedule=1f1b,vpp=2",
+         "--plan: schedule=1f1b contradicts vpp=2; use schedule=interleaved, or vpp=1"},
+        {"vpp=4,schedule=gpipe",
+         "--plan: schedule=gpipe contradicts vpp=4; use schedule=interleaved, or vpp=1"},
+        {"schedule=interleaved,vpp=1",
+         "--plan: schedule=interleaved contradicts vpp=1; use schedule=1f1b, or vpp=2 or more"},
+        {"schedule=none,pp=4",
+         "--plan: schedule=none contradicts pp=4; use schedule=1f1b, or pp=1"},
+        {"schedule=1f1b,pp=1",
+         "--plan: schedule=1f1b contradicts pp=1; use pp=2 or more, or leave schedule out"},
+        {"sharding=none,shard=4",
+         "--plan: sharding=none contradicts shard=4; use sharding=hsdp, or leave shard out"},
+    };
+    static const char *const allowed[] = {"schedule=interleaved,vpp=2", "schedule=none,pp=1",
+                                          "schedule=gpipe,vpp=1,pp=2", "sharding=none,shard=1",
+                                          "schedule=none"};
+    for (size_t i = 0; i < COUNT_OF(refused) + COUNT_OF(allowed); i++) {
+        bool refuse = i < COUNT_OF(refused);
+        struct error_info err = {.kind = ERROR_NONE};
+        struct job_spec *job = job_spec_create(&err);
+        const char *keys = refuse ? refused[i][0] : allowed[i - COUNT_OF(refused)];
+        assert_int_equal(job_spec_parse_option(job, keys, "--plan", &err), 0);
+        assert_int_equal(job_spec_check_available(job, &err), refuse ? -1 : 0);
+        assert_string_equal(err.text, refuse ? refused[i][1] : "");
+        job_spec_free(job);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +329,7 @@ int main(void)
         cmocka_unit_test(degrees_are_the_given_ones),
         cmocka_unit_test(choices_are_the_names_of_the_enums),
         cmocka_unit_test(fails_cleanly_without_memory),
+        cmocka_unit_test(contradicting_keys_are_refused),
     };
     return unit_test_main("workload/job_spec", tests, COUNT_OF(tests));
 }
