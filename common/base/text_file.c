@@ -31,6 +31,16 @@ static ssize_t read_full(int fd, char *into, size_t room)
     return (ssize_t)length;
 }
 
+/* Editors on Windows write one before UTF-8; no format that we read has it. */
+static size_t drop_byte_order_mark(char *text, size_t length)
+{
+    static const char mark[] = {'\xef', '\xbb', '\xbf'};
+    if (length < sizeof(mark) || memcmp(text, mark, sizeof(mark)) != 0)
+        return length;
+    memmove(text, text + sizeof(mark), length - sizeof(mark));
+    return length - sizeof(mark);
+}
+
 /* Reads to the end whatever fstat said: files under /proc and /sys have no true size, and a
  * file can grow. */
 static char *read_all(int fd, const char *path, size_t first_bytes, size_t maximum_bytes,
@@ -61,8 +71,8 @@ static char *read_all(int fd, const char *path, size_t first_bytes, size_t maxim
         text = grown;
         capacity = larger;
     }
-    text[length] = '\0';
-    *ret_bytes = length;
+    *ret_bytes = drop_byte_order_mark(text, length);
+    text[*ret_bytes] = '\0';
     return move_pointer(text);
 }
 

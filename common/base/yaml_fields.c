@@ -185,6 +185,11 @@ static int load_text(const char *text, const struct yaml_field *field, void *tar
     return 0;
 }
 
+static bool has_leading_zero(const char *text)
+{
+    return text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+}
+
 static int load_field(const struct yaml_node *node, const struct yaml_field *field, void *target,
                       struct error_info *err)
 {
@@ -201,6 +206,13 @@ static int load_field(const struct yaml_node *node, const struct yaml_field *fie
     if (node->kind != YAML_SCALAR)
         return yaml_node_error(node, err, "a single value is expected, not a %s",
                                node->kind == YAML_SEQUENCE ? "list" : "mapping");
+    bool number =
+        field->type == YAML_UNSIGNED || field->type == YAML_REAL || field->type == YAML_BYTES;
+    if (number && has_leading_zero(node->text))
+        return yaml_node_error(node, err,
+                               "'%.60s' begins with 0, which YAML can take as octal; leave the 0 "
+                               "out",
+                               node->text);
     struct error_info why = {.kind = ERROR_NONE};
     if (load[field->type](node->text, field, member, &why) < 0)
         return yaml_node_error(node, err, "%s", why.text);

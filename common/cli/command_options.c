@@ -129,6 +129,8 @@ static int set_number(const struct option_rule *rule, const char *value,
 static int set_format(char *value, const struct parse_context *context)
 {
     unsigned count = context->help->id == COMMAND_MAP ? OUTPUT_FORMAT_COUNT : FORMAT_HOSTFILE;
+    if (value[0] == '\0')
+        return error_set(context->err, "--format: the value is empty; give text, json or yaml");
     for (unsigned i = 0; i < count; i++) {
         if (strcmp(value, format_words[i]) != 0)
             continue;

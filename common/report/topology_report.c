@@ -63,8 +63,9 @@ void fabric_report_text(const struct fabric *fabric, const struct text_style *st
                         struct text_buffer *out)
 {
     text_heading(style, out, "Fabric from %s", fabric->source ? fabric->source : "?");
-    text_buffer_add(out, "  %zu nodes, %zu switches, tiers near to far:", fabric->node_count,
-                    fabric->switch_count);
+    text_buffer_add(out, "  %zu node%s, %zu switch%s, tiers near to far:", fabric->node_count,
+                    fabric->node_count == 1 ? "" : "s", fabric->switch_count,
+                    fabric->switch_count == 1 ? "" : "es");
     for (unsigned i = 0; i < fabric->tier_count; i++)
         text_buffer_add(out, " %s", fabric->tier_names[i]);
     text_buffer_add_text(out, "\n");
@@ -107,9 +108,13 @@ void cluster_report_text(const struct cluster_topology *cluster,
     unsigned domain = cluster_nvlink_domain_gpus(cluster, &known);
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
     text_heading(style, out, "%s", cluster->name);
-    text_buffer_add(out, "  %zu nodes, %llu GPUs; NVLink domain %s%s\n", cluster->node_count,
-                    (unsigned long long)cluster_gpu_count(cluster),
-                    known ? number_grouped(domain).text : "unknown", known ? " GPUs" : "");
+    unsigned long long gpus = cluster_gpu_count(cluster);
+    text_buffer_add(out, "  %zu node%s, %llu GPU%s; NVLink domain %s%s\n", cluster->node_count,
+                    cluster->node_count == 1 ? "" : "s", gpus, gpus == 1 ? "" : "s",
+                    known ? number_grouped(domain).text : "unknown",
+                    !known        ? ""
+                    : domain == 1 ? " GPU"
+                                  : " GPUs");
     for (unsigned i = 0; i < cluster->kind_count; i++) {
         text_table_add(table, cluster->kind_names[i]);
         add_kind_nodes(cluster, i, table);

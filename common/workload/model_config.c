@@ -40,6 +40,16 @@ static int read_number(const struct json_value *config, const char *key, unsigne
     return 0;
 }
 
+/* What is given as 0 is not what is left out: it gets no default. */
+static int check_given(const char *key, size_t offset, unsigned value, struct error_info *err)
+{
+    for (unsigned i = 0; value == 0 && i < MODEL_NUMBER_COUNT; i++)
+        if (model_numbers[i].offset == offset && model_numbers[i].minimum > 0)
+            return error_set(err, "%s: 0 is not a whole number from %u to %u", key,
+                             model_numbers[i].minimum, model_numbers[i].maximum);
+    return 0;
+}
+
 static int read_field(const struct json_value *config, const struct config_field *field,
                       struct model_spec *model, struct error_info *err)
 {
@@ -52,7 +62,8 @@ static int read_field(const struct json_value *config, const struct config_field
             return 0;
         return error_set(err, "%s is missing", field->key);
     }
-    if (read_number(config, key, member, err) < 0)
+    if (read_number(config, key, member, err) < 0 ||
+        check_given(key, field->offset, *member, err) < 0)
         return -1;
     *member += field->add;
     return 0;
@@ -103,7 +114,9 @@ static int read_falcon(const struct json_value *config, struct model_spec *model
         return -1;
     model->qkv_bias = model->attention_output_bias = model->mlp_bias = bias;
     model->kv_heads = multi_query && !grouped ? 1 : model->heads;
-    if (grouped && read_number(config, "num_kv_heads", &model->kv_heads, err) < 0)
+    if (grouped && (read_number(config, "num_kv_heads", &model->kv_heads, err) < 0 ||
+                    check_given("num_kv_heads", offsetof(struct model_spec, kv_heads),
+                                model->kv_heads, err) < 0))
         return -1;
     model->norms_per_layer = parallel && !grouped ? 1 : 2;
     return parallel ? read_number(config, "num_ln_in_parallel_attn", &model->norms_per_layer, err)

@@ -13,7 +13,7 @@
 
 #define TOPOLOGY_SOURCE_SLURM "slurm"
 #define TOPOLOGY_SOURCE_MAXIMUM_BYTES ((size_t)32 << 20)
-#define SCONTROL_TIMEOUT_SECONDS 30u
+#define SCONTROL_TIMEOUT_SECONDS 10u
 
 /* Exactly one is set. */
 struct topology_source {

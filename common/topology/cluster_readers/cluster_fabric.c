@@ -56,7 +56,7 @@ struct section {
     size_t list_count;
     struct fabric_switch_input *switches;
     struct fabric_domain_input *domains;
-    const char *warnings[2];
+    const char *warnings[3];
     struct fabric_input input;
 };
 
@@ -234,6 +234,30 @@ static int warn_unplaced(struct section *section, const struct node_list *nodes,
                                     section->input.source, count, first));
 }
 
+/* The other half of a misspelling; a fabric may also be wider than the nodes at hand. */
+static int warn_undeclared(struct section *section, const struct node_list *nodes,
+                           struct error_info *err)
+{
+    CLEANUP(name_index) struct name_index *declared = name_index_create();
+    if (!declared)
+        return error_set_memory(err);
+    if (note_names(declared, nodes, err) < 0)
+        return -1;
+    for (size_t i = 0; i < section->input.switch_count; i++) {
+        const struct fabric_switch_input *one = &section->switches[i];
+        for (size_t n = 0; one->nodes && n < node_list_count(one->nodes); n++) {
+            const char *name = node_list_name(one->nodes, n);
+            if (name_index_find(declared, name) == NAME_INDEX_NONE)
+                return add_warning(section, err,
+                                   arena_format(section->arena,
+                                                "%s: switch %s has node %s, which is not under "
+                                                "nodes:",
+                                                one->where, one->name, name));
+        }
+    }
+    return 0;
+}
+
 static int warn_wide_kind(struct section *section, const char *kind, struct error_info *err)
 {
     if (!kind || section->input.nvlink_domain_count > 0)
@@ -254,7 +278,8 @@ static struct fabric *load_section(struct section *section, const struct yaml_no
     if (yaml_fields_load(node, fabric_fields, COUNT_OF(fabric_fields), &entry, err) < 0 ||
         prepare(section, &entry, err) < 0 || load_switches(section, entry.switches, err) < 0 ||
         load_domains(section, entry.nvlink_domains, err) < 0 ||
-        warn_unplaced(section, nodes, err) < 0 || warn_wide_kind(section, wide_kind, err) < 0)
+        warn_unplaced(section, nodes, err) < 0 || warn_undeclared(section, nodes, err) < 0 ||
+        warn_wide_kind(section, wide_kind, err) < 0)
         return NULL;
     return fabric_build(&section->input, err);
 }

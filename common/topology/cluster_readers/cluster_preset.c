@@ -35,6 +35,9 @@ static int split(const char *text, const struct preset_catalogue *presets,
     const char *colon = strrchr(text, ':');
     char name[PRESET_NAME_BYTES];
     size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    if (length == 0)
+        return error_set(err, "%s: no node preset is called ''; write PRESET:NODES, as dgx-h100:16",
+                         text);
     if (length >= sizeof(name))
         return error_set(err, "%.80s…: PRESET:NODES is expected, as dgx-h100:16", text);
     memcpy(name, text, length);

@@ -262,6 +262,26 @@ static void tells_missing_from_failed(void **state)
     assert_null(text);
 }
 
+static void drops_a_byte_order_mark(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *read;
+    } rows[] = {{"\xef\xbb\xbf"
+                 "a: 1\n",
+                 "a: 1\n"},
+                {"\xef\xbb\xbf", ""},
+                {"\xef\xbb", "\xef\xbb"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        write_file("file", rows[i].text, strlen(rows[i].text), 0600);
+        size_t bytes = 77;
+        CLEANUP_MEMORY char *text = text_file_read(path, FILE_MAXIMUM, &bytes, NULL);
+        assert_non_null(text);
+        assert_string_equal(text, rows[i].read);
+        assert_int_equal(bytes, strlen(rows[i].read));
+    }
+}
+
 static void explains_a_name_that_is_a_path(void **state)
 {
     (void)state;
@@ -316,6 +336,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refuses_links),
     cmocka_unit_test(refuses_sockets),
     cmocka_unit_test(tells_missing_from_failed),
+    cmocka_unit_test(drops_a_byte_order_mark),
     cmocka_unit_test(explains_a_name_that_is_a_path),
     cmocka_unit_test(fails_cleanly),
 };

@@ -188,7 +188,9 @@ static void warns_of_nodes_in_no_switch(void **state)
     CLEANUP(cluster_topology)
     struct cluster_topology *cluster =
         open_cluster(NODES "fabric: {switches: [{name: a, nodes: \"n[001-014],m1\"}]}\n");
-    assert_int_equal(cluster->fabric->warning_count, 1);
+    assert_int_equal(cluster->fabric->warning_count, 2);
+    assert_non_null(strstr(cluster->fabric->warnings[1],
+                           "cluster.yaml:4: switch a has node m1, which is not under nodes:"));
     assert_non_null(
         strstr(cluster->fabric->warnings[0], "2 of the nodes are in no switch, the first is n015"));
     assert_int_equal(cluster_distance(cluster, 0, 15), 1);

@@ -155,7 +155,12 @@ static const struct {
      "config.json: head_dim is missing, and hidden 65 is not divisible by 4 heads"},
     {"{\"model_type\":\"llama\",\"hidden_size\":64,\"num_hidden_layers\":0,"
      "\"num_attention_heads\":4,\"vocab_size\":100,\"intermediate_size\":128}",
-     "config.json: layers is missing"},
+     "config.json: num_hidden_layers: 0 is not a whole number from 1 to 16384"},
+    {LLAMA ",\"num_key_value_heads\":0}",
+     "config.json: num_key_value_heads: 0 is not a whole number from 1 to 65536"},
+    {"{\"model_type\":\"falcon\"," LLAMA_SHAPE
+     ",\"new_decoder_architecture\":true,\"num_kv_heads\":0}",
+     "config.json: num_kv_heads: 0 is not a whole number from 1 to 65536"},
     {"{\"model_type\":\"mixtral\"," LLAMA_SHAPE ",\"num_local_experts\":8}",
      "config.json: num_experts_per_tok is missing"},
     {"{\"model_type\":\"mixtral\"," LLAMA_SHAPE
