@@ -33,12 +33,18 @@ static int plan_with_model(const struct plan_request *request, struct placement 
 static int plan_without_model(const struct plan_request *request, struct placement *placement,
                               struct error_info *err)
 {
-    if (plan_from_degrees(request->job, request->cluster, world_of(request), &placement->plan,
-                          err) < 0)
-        return -1;
     struct policy_place place;
+    int result =
+        plan_from_degrees(request->job, request->cluster, world_of(request), &placement->plan, err);
+    if (result < 0) {
+        placement->plan.degrees = DEGREES_ONE;
+        placement->plan.degrees.tp = (unsigned)job_spec_number(request->job, JOB_TP, 1);
+    }
     policy_place_of(request->cluster, ranks_per_node(request), request->policy_where, &place);
     policy_check(request->policy, &placement->plan.degrees, &place, &placement->verdict);
+    /* A tp that is denied whatever else is given: no product would help. */
+    if (result < 0 && placement->verdict.result != POLICY_DENIED)
+        return -1;
     if (placement->verdict.result == POLICY_DENIED)
         placement->outcome = PLACEMENT_DENIED;
     return 0;

@@ -106,13 +106,31 @@ static int add_topology_notes(struct assembly *assembly, struct error_info *err)
     return 0;
 }
 
+/* Every node gives as many GPUs as the smallest, or as was asked for. */
+static int add_idle_note(struct assembly *assembly, struct error_info *err)
+{
+    const struct plan_request *request = assembly->context.request;
+    unsigned used = assembly->context.shape.gpus_per_node;
+    uint64_t all = cluster_gpu_count(request->cluster);
+    uint64_t busy = (uint64_t)request->cluster->node_count * used;
+    if (request->cluster->kind_count < 2 || request->gpus_per_node > used || busy >= all)
+        return 0;
+    return add_note(assembly->list,
+                    arena_format(assembly->list->arena,
+                                 "%llu of %llu GPUs stay idle: every node gives %u, as many as the "
+                                 "smallest; plan each kind alone to use all",
+                                 (unsigned long long)(all - busy), (unsigned long long)all, used),
+                    err);
+}
+
 static int add_notes(struct assembly *assembly, struct error_info *err)
 {
     struct plan_list *list = assembly->list;
     list->notes = arena_allocate_array(list->arena, NOTES_MAXIMUM, sizeof(*list->notes));
     if (!list->notes)
         return error_set_memory(err);
-    if (add_default_notes(assembly, err) < 0 || add_topology_notes(assembly, err) < 0)
+    if (add_default_notes(assembly, err) < 0 || add_topology_notes(assembly, err) < 0 ||
+        add_idle_note(assembly, err) < 0)
         return -1;
     if (list->policy.result == POLICY_WARNED)
         return add_note(list, arena_copy_text(list->arena, list->policy.text), err);
@@ -233,10 +251,12 @@ static int assemble(struct assembly *assembly, const struct plan_request *reques
                     struct error_info *err)
 {
     struct plan_list *list = assembly->list;
-    if (plan_context_init(&assembly->context, request, err) < 0 ||
-        check_given(&assembly->context, err) < 0)
+    if (plan_context_init(&assembly->context, request, err) < 0)
         return -1;
+    /* Policy first: a product's remedy must not be a tp that is denied next. */
     judge_given(&assembly->context, &list->policy);
+    if (list->policy.result != POLICY_DENIED && check_given(&assembly->context, err) < 0)
+        return -1;
     if (add_notes(assembly, err) < 0)
         return -1;
     if (list->policy.result == POLICY_DENIED)

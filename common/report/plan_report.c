@@ -25,12 +25,13 @@ void plan_report_request(const struct plan_report *report, const struct text_sty
     const struct plan_request *request = report->request;
     const struct training_spec *training = report->training;
     struct model_parameters parameters;
+    size_t nodes = report->gpus_per_node > 0 ? report->world / report->gpus_per_node
+                                             : request->cluster->node_count;
     bool counted = model_parameters_count(request->model, &parameters, NULL) == 0;
     text_heading(style, out, "%s on %s", request->model->name, request->cluster->name);
     text_buffer_add(out, "  %s parameters, %u layers; %zu node%s of %u GPUs = %llu GPUs\n",
                     counted ? number_parameters((double)parameters.total).text : "?",
-                    request->model->layers, request->cluster->node_count,
-                    request->cluster->node_count == 1 ? "" : "s", report->gpus_per_node,
+                    request->model->layers, nodes, nodes == 1 ? "" : "s", report->gpus_per_node,
                     (unsigned long long)report->world);
     text_buffer_add(out,
                     "  sequence %u%s, global batch %u%s\n  framework %s, policy tp_within=%s\n",

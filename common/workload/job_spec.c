@@ -46,7 +46,7 @@ static const struct job_key_info keys[JOB_KEY_COUNT] = {
     [JOB_EP] = DEGREE_KEY("ep", "expert parallel degree; regrids the same ranks"),
     [JOB_ETP] = DEGREE_KEY("etp", "tensor parallel degree of experts"),
     [JOB_PP] = DEGREE_KEY("pp", "pipeline stages"),
-    [JOB_VPP] = NUMBER_KEY("vpp", 1, JOB_VPP_MAXIMUM, "virtual stages per pipeline stage"),
+    [JOB_VPP] = DEGREE_KEY("vpp", "virtual stages per pipeline stage"),
     [JOB_DP] = DEGREE_KEY("dp", "data parallel degree"),
     [JOB_SHARDING] = CHOICE_KEY("sharding", sharding_choices,
                                 "what data parallel ranks share out; fsdp is zero3"),
@@ -376,6 +376,10 @@ int job_spec_check_available(const struct job_spec *spec, struct error_info *err
     if (objective->given && objective->number == OBJECTIVE_COST)
         return error_set(err, "%s: objective=cost is not available yet; use golden or auto",
                          objective->where);
+    const struct job_value *vpp = &spec->values[JOB_VPP];
+    if (vpp->given && vpp->number > JOB_VPP_MAXIMUM)
+        return error_set(err, "%s: vpp=%s: no model has that many layers; use vpp=%u at most",
+                         vpp->where, vpp->text, JOB_VPP_MAXIMUM);
     return check_conflicts(spec, err);
 }
 
