@@ -52,6 +52,7 @@ int command_run(int argc, char **argv, struct command_io *io, struct error_info 
     static char help_option[] = "--help";
     if (argc < 2) {
         usage(io);
+        io->out_is_complaint = true;
         return EXIT_USAGE;
     }
     const char *word = argv[1];

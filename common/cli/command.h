@@ -3,7 +3,8 @@
  * command: the sub-commands of `parplan`, as a table, and what each gets and gives.
  *
  * A command fills io->out and returns an exit status, or -1 with err. The text of err, if
- * any, becomes one line on stderr; whatever is in io->out is written to stdout.
+ * any, becomes one line on stderr; whatever is in io->out is written to stdout (the usage of
+ * `parplan` alone to stderr).
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -23,6 +24,7 @@ enum exit_status {
 struct command_io {
     struct text_buffer out;
     struct text_style style;
+    bool out_is_complaint; /* goes to stderr: the usage of `parplan` alone */
 };
 
 typedef int (*command_fn)(int argc, char **argv, struct command_io *io, struct error_info *err);

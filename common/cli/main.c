@@ -17,7 +17,7 @@ static void occupy_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     struct error_info err = {.kind = ERROR_NONE};
-    struct command_io io;
+    struct command_io io = {.out_is_complaint = false};
     occupy_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);
     text_buffer_init(&io.out, TEXT_BUFFER_REPORT_MAXIMUM);
@@ -27,7 +27,8 @@ int main(int argc, char **argv)
     if (text_buffer_failed(&io.out)) {
         error_set_memory(&err);
         status = EXIT_FAILED;
-    } else if (output_write(STDOUT_FILENO, text_buffer_text(&io.out), io.out.length, &err) < 0) {
+    } else if (output_write(io.out_is_complaint ? STDERR_FILENO : STDOUT_FILENO,
+                            text_buffer_text(&io.out), io.out.length, &err) < 0) {
         status = EXIT_FAILED;
     }
     text_buffer_done(&io.out);
