@@ -121,6 +121,7 @@ int env_command(int argc, char **argv, struct command_io *io, struct error_info 
     if (scenario_open(&scenario, &options, err) < 0 ||
         placement_create(&scenario.request, false, &placement, err) < 0)
         return -1;
+    scenario_check_required(&scenario, &placement);
     if (placement.outcome == PLACEMENT_DONE)
         return report_environment(&options, &placement, io, err);
     placement_refusal(&placement, err);

@@ -98,6 +98,17 @@ int scenario_need_model(const struct scenario *scenario, struct error_info *err)
                           "config.json or a YAML file");
 }
 
+void scenario_check_required(const struct scenario *scenario, struct placement *placement)
+{
+    struct policy_verdict verdict;
+    if (placement->outcome != PLACEMENT_DONE || !placement->map->locality_only)
+        return;
+    policy_check_undeclared(scenario->request.policy, NULL, &verdict);
+    placement->verdict = verdict;
+    if (verdict.result == POLICY_DENIED)
+        placement->outcome = PLACEMENT_DENIED;
+}
+
 struct plan_report scenario_report(const struct scenario *scenario, const struct plan_list *list)
 {
     return (struct plan_report){

@@ -8,6 +8,7 @@
 
 #include "cli/command_options.h"
 #include "cli/inputs/catalogues.h"
+#include "mapping/placement.h"
 #include "planner/plan_search.h"
 #include "report/plan_report.h"
 #include "workload/admin_config.h"
@@ -32,6 +33,10 @@ void scenario_done(struct scenario *scenario);
 
 /* Refuses a scenario without a model, naming how to give one. */
 int scenario_need_model(const struct scenario *scenario, struct error_info *err);
+
+/* For a placement that has no degrees: what require_plan says of it, as srun does. A warning
+ * stays in the verdict. */
+void scenario_check_required(const struct scenario *scenario, struct placement *placement);
 
 /* What the plan reports want to know. */
 struct plan_report scenario_report(const struct scenario *scenario, const struct plan_list *list);
