@@ -244,6 +244,45 @@ static void lora_trains_a_share(void **state)
     bench_done(&bench);
 }
 
+/* Inputs of the four products in 8 bit: 2h/T of the norms' outputs, a d of attention's, f of
+ * the second matrix's: one byte less for each. */
+static void fp8_saves_a_byte_of_each_kept_input(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "llama3-70b", "dgx-h100:1", "sequence_length=8192");
+    double whole = memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_NONE);
+    bench.plan.precision = PRECISION_FP8;
+    assert_near(whole -
+                    memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_NONE),
+                8192.0 * (2 * 8192 + 64 * 128 + 28672));
+    bench_done(&bench);
+}
+
+/* ZeRO-3 gathers the layer at work and the next one: a column more counts twice in
+ * bf16, its fp32 gradients once. */
+static void zero3_gathers_two_layers(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct memory_estimate memory;
+    bench_init(&bench, "llama2-7b", "dgx-h100:1", "sequence_length=2048,global_batch=64");
+    bench.plan.sharding = SHARDING_ZERO3;
+    bench.plan.degrees.dp = bench.plan.degrees.shard = 8;
+    bench.plan.micro_batches = 8;
+    double transient[2];
+    struct model_spec model = *bench.context.model;
+    bench.context.model = &model;
+    for (unsigned i = 0; i < 2; i++) {
+        model.ffn += i;
+        assert_int_equal(model_parameters_count(&model, &bench.context.parameters, NULL), 0);
+        memory_estimate_plan(&bench.context, &bench.plan, &memory);
+        transient[i] = (double)memory.parts[MEMORY_TRANSIENT];
+    }
+    assert_near(transient[1] - transient[0], 3.0 * 4096 * (2 * 2 + 4));
+    bench_done(&bench);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -257,6 +296,8 @@ int main(void)
         cmocka_unit_test(verdict_has_a_band),
         cmocka_unit_test(offload_moves_states_to_the_host),
         cmocka_unit_test(lora_trains_a_share),
+        cmocka_unit_test(fp8_saves_a_byte_of_each_kept_input),
+        cmocka_unit_test(zero3_gathers_two_layers),
     };
     return unit_test_main("planner/memory_model", tests, COUNT_OF(tests));
 }

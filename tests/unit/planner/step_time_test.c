@@ -288,6 +288,35 @@ static void precision_decides_the_gradients(void **state)
     bench_done(&bench);
 }
 
+/* Even a profile that hides all hides no more than a micro batch's time. */
+static void dp_hides_behind_one_micro_batch(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct time_estimate time;
+    bench_init(&bench, "llama2-7b", "dgx-h100:8", "sequence_length=128,global_batch=64");
+    struct framework_profile profile = *bench.context.profile;
+    profile.overlap_dp = 1;
+    bench.context.profile = &profile;
+    bench.plan.degrees.dp = bench.plan.degrees.shard = 64;
+    step_time_of(&bench.context, &bench.plan, &time);
+    assert_true(time.parts[TIME_DP] > 0.01);
+    bench_done(&bench);
+}
+
+static void experts_layers_exchange_context_too(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct time_estimate time;
+    bench_init(&bench, "mixtral-8x7b", "dgx-h100:1", "sequence_length=32768,global_batch=8");
+    bench.plan.degrees.cp = 8;
+    bench.plan.micro_batches = 8;
+    step_time_of(&bench.context, &bench.plan, &time);
+    assert_true(time.parts[TIME_CP] > 0);
+    bench_done(&bench);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -305,6 +334,8 @@ int main(void)
         cmocka_unit_test(replicas_reduce_over_the_network),
         cmocka_unit_test(the_largest_stage_reduces_last),
         cmocka_unit_test(precision_decides_the_gradients),
+        cmocka_unit_test(dp_hides_behind_one_micro_batch),
+        cmocka_unit_test(experts_layers_exchange_context_too),
     };
     return unit_test_main("planner/step_time", tests, COUNT_OF(tests));
 }
