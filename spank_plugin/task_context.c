@@ -42,6 +42,8 @@ void task_context_prepare(spank_t spank)
     const struct plugin_options *options = plugin_options();
     if (is_special_step(spank) || !has_plan(spank))
         return;
+    admin_config_free(config);
+    config = NULL;
     config_error = options->argument_error;
     if (config_error.kind == ERROR_NONE)
         config = admin_config_load(options->config_path, options->config_owner, &config_error);
