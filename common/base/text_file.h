@@ -9,7 +9,8 @@
 #include "base/error.h"
 #include <stddef.h>
 
-/* Text with a final NUL (memory_free), without UTF-8's byte order mark. Errors name the path and the reason. */
+/* Text with a final NUL (memory_free), without UTF-8's byte order mark. Errors name the path and
+ * the reason. */
 char *text_file_read(const char *path, size_t maximum_bytes, size_t *ret_bytes,
                      struct error_info *err);
 

@@ -296,6 +296,8 @@ const char *refusal_text(const struct plan_context *context, const struct plan *
                          enum constraint_id constraint, struct arena *arena)
 {
     const struct refusal refusal = {.context = context, .plan = plan, .arena = arena};
+    /* The text is the arena's, not the struct's. */
+    // cppcheck-suppress returnDanglingLifetime
     return sentences[constraint].text(&refusal);
 }
 
