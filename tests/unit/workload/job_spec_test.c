@@ -308,12 +308,12 @@ static void contradicting_keys_are_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(refused) + COUNT_OF(allowed); i++) {
         bool refuse = i < COUNT_OF(refused);
         struct error_info err = {.kind = ERROR_NONE};
-        struct job_spec *job = job_spec_create(&err);
+        CLEANUP(job_spec) struct job_spec *job = job_spec_create(&err);
+        assert_non_null(job);
         const char *keys = refuse ? refused[i][0] : allowed[i - COUNT_OF(refused)];
         assert_int_equal(job_spec_parse_option(job, keys, "--plan", &err), 0);
         assert_int_equal(job_spec_check_available(job, &err), refuse ? -1 : 0);
         assert_string_equal(err.text, refuse ? refused[i][1] : "");
-        job_spec_free(job);
     }
 }
 
