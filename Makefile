@@ -418,7 +418,7 @@ CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_TAKES)) \
 	$(READER_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
 PLUGIN_OBJECTS := $(patsubst $(BUILD)/objects/%,$(BUILD)/$(or $(PLUGIN_FOLDER),objects)/%,\
-	$(call objects,$(PLUGIN_TAKES))) $(DATA_OBJECT)
+	$(call objects,$(PLUGIN_TAKES))) $(BUILD)/plugin/common/data.o
 SUPPORT_OBJECTS := $(call objects,$(SUPPORT_SOURCES))
 
 UNIT_PROGRAMS := $(call programs,$(UNIT_TESTS))
@@ -463,12 +463,15 @@ $(BUILD)/plugin/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
-$(BUILD)/objects/common/data.S: common/base/embed_data.sh $(DATA_FILES) Makefile
+$(BUILD)/objects/common/data.S: BRIEF :=
+$(BUILD)/plugin/common/data.S: BRIEF := --brief
+$(BUILD)/objects/common/data.S $(BUILD)/plugin/common/data.S: common/base/embed_data.sh \
+		$(DATA_FILES) Makefile
 	$(call say,DATA,$@)
 	@mkdir -p $(@D)
-	$(Q)common/base/embed_data.sh $@ $(DATA_FILES)
+	$(Q)common/base/embed_data.sh $(BRIEF) $@ $(DATA_FILES)
 
-$(DATA_OBJECT): $(BUILD)/objects/common/data.S $(BUILD)/flags
+$(BUILD)/%/common/data.o: $(BUILD)/%/common/data.S $(BUILD)/flags
 	$(call say,AS,$<)
 	$(Q)$(CC) -c -o $@ $<
 
