@@ -36,6 +36,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/cluster_topology.c \
 	common/topology/fabric.c \
 	common/topology/fabric_build.c \
+	common/topology/fabric_readers/fabric_draft.c \
 	common/topology/fabric_readers/slurm_fabric.c \
 	common/topology/fabric_select.c \
 	common/topology/gpu_catalogue.c \
@@ -143,6 +144,7 @@ CLI_SOURCES := \
 
 # Left edge: readers that need hwloc, a child process or a device. Not in the plugin.
 READER_SOURCES := \
+	common/topology/node_readers/evidence_draft.c \
 	common/topology/node_readers/evidence_text.c \
 	common/topology/node_readers/hwloc_import.c \
 	common/topology/node_readers/hwloc_reader.c \

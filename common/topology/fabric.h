@@ -29,8 +29,17 @@
 struct fabric_switch {
     const char *name;
     unsigned tier;
-    unsigned parent;                /* switch index, or FABRIC_NONE for a root */
-    double uplink_bytes_per_second; /* to the parent, all links; 0: unknown */
+    unsigned parent;                  /* switch index, or FABRIC_NONE for a root */
+    double uplink_bytes_per_second;   /* to the parent, all links; 0: unknown */
+    double downlink_bytes_per_second; /* to nodes and children, all links; 0: unknown. Over the
+                                       * uplink it is the oversubscription */
+};
+
+/* Nodes that share one NVLink domain, as far as their kind has one that leaves the node. */
+struct fabric_domain {
+    const char *name; /* "block1", or NULL */
+    const char *id;   /* "<ClusterUUID>.<CliqueID>", an accelerator label; or NULL */
+    size_t node_count;
 };
 
 struct fabric_node {
@@ -49,6 +58,8 @@ struct fabric {
     size_t switch_count;
     const struct fabric_node *nodes;
     size_t node_count;
+    const struct fabric_domain *domains; /* by fabric_node's nvlink_block */
+    size_t domain_count;
     const char *const *warnings;
     size_t warning_count;
     struct name_index *node_names;
@@ -62,6 +73,7 @@ struct fabric_switch_input {
     const struct node_list *nodes;    /* or NULL */
     const struct node_list *children; /* switch names, or NULL */
     double uplink_bytes_per_second;   /* 0: unknown */
+    double downlink_bytes_per_second; /* 0: unknown */
     const char *where;                /* "topology.conf:3", for messages */
     const char *tier_name;            /* one of tier_names; NULL: derived from the tree */
     bool has_rail;                    /* its nodes are joined by this rail only */
@@ -72,6 +84,8 @@ struct fabric_switch_input {
 struct fabric_domain_input {
     const struct node_list *nodes;
     const char *where;
+    const char *name; /* or NULL */
+    const char *id;   /* or NULL */
 };
 
 struct fabric_input {

@@ -41,6 +41,7 @@ static int name_switches(struct builder *builder, struct error_info *err)
             .name = text_list_copy(builder->arena, name, &builder->failed),
             .parent = FABRIC_NONE,
             .uplink_bytes_per_second = input->switches[i].uplink_bytes_per_second,
+            .downlink_bytes_per_second = input->switches[i].downlink_bytes_per_second,
         };
     }
     return 0;
@@ -273,9 +274,15 @@ static int place_nodes(struct builder *builder, struct error_info *err)
     return 0;
 }
 
-static int place_domain(struct builder *builder, unsigned domain, struct error_info *err)
+static int place_domain(struct builder *builder, unsigned domain, struct fabric_domain *ret,
+                        struct error_info *err)
 {
     const struct fabric_domain_input *input = &builder->input->nvlink_domains[domain];
+    *ret = (struct fabric_domain){
+        .name = text_list_copy(builder->arena, input->name, &builder->failed),
+        .id = text_list_copy(builder->arena, input->id, &builder->failed),
+        .node_count = node_list_count(input->nodes),
+    };
     for (size_t n = 0; n < node_list_count(input->nodes); n++) {
         unsigned number = 0;
         if (intern_node(builder, node_list_name(input->nodes, n), &number, err) < 0)
@@ -286,6 +293,20 @@ static int place_domain(struct builder *builder, unsigned domain, struct error_i
                              node->name, builder->input->nvlink_domains[node->nvlink_block].where);
         node->nvlink_block = domain;
     }
+    return 0;
+}
+
+static int place_domains(struct builder *builder, struct error_info *err)
+{
+    size_t count = builder->input->nvlink_domain_count;
+    struct fabric_domain *domains = arena_allocate_array(builder->arena, count, sizeof(*domains));
+    if (!domains)
+        return error_set_memory(err);
+    for (size_t i = 0; i < count; i++)
+        if (place_domain(builder, (unsigned)i, &domains[i], err) < 0)
+            return -1;
+    builder->fabric->domains = domains;
+    builder->fabric->domain_count = count;
     return 0;
 }
 
@@ -383,12 +404,8 @@ static int build(struct builder *builder, struct error_info *err)
     if (allocate(builder, err) < 0 || name_switches(builder, err) < 0 ||
         count_rails(builder, err) < 0 || link_switches(builder, err) < 0 ||
         derive_tiers(builder, err) < 0 || name_tiers(builder, err) < 0 ||
-        place_nodes(builder, err) < 0)
-        return -1;
-    for (size_t i = 0; i < builder->input->nvlink_domain_count; i++)
-        if (place_domain(builder, (unsigned)i, err) < 0)
-            return -1;
-    if (collect_warnings(builder, err) < 0)
+        place_nodes(builder, err) < 0 || place_domains(builder, err) < 0 ||
+        collect_warnings(builder, err) < 0)
         return -1;
     struct fabric *fabric = builder->fabric;
     fabric->switches = builder->switches;

@@ -107,6 +107,28 @@ static int copy_texts(struct selection *selection, struct error_info *err)
     return 0;
 }
 
+/* Numbers stay, so that a domain may be left without nodes. */
+static int copy_domains(struct selection *selection, struct error_info *err)
+{
+    const struct fabric *from = selection->from;
+    struct fabric *to = selection->to;
+    struct fabric_domain *domains =
+        arena_allocate_array(to->arena, from->domain_count, sizeof(*domains));
+    if (!domains)
+        return error_set_memory(err);
+    for (size_t i = 0; i < from->domain_count; i++)
+        domains[i] = (struct fabric_domain){
+            .name = text_list_copy(to->arena, from->domains[i].name, &selection->failed),
+            .id = text_list_copy(to->arena, from->domains[i].id, &selection->failed),
+        };
+    for (size_t i = 0; i < to->node_count; i++)
+        if (selection->nodes[i].nvlink_block != FABRIC_NONE)
+            domains[selection->nodes[i].nvlink_block].node_count++;
+    to->domains = domains;
+    to->domain_count = from->domain_count;
+    return 0;
+}
+
 static int select_nodes(struct selection *selection, const struct node_list *names,
                         struct error_info *err)
 {
@@ -121,7 +143,8 @@ static int select_nodes(struct selection *selection, const struct node_list *nam
     for (size_t i = 0; i < count; i++)
         if (add_node(selection, node_list_name(names, i), err) < 0)
             return -1;
-    if (copy_switches(selection, err) < 0 || copy_texts(selection, err) < 0)
+    if (copy_switches(selection, err) < 0 || copy_texts(selection, err) < 0 ||
+        copy_domains(selection, err) < 0)
         return -1;
     for (size_t i = 0; i < to->node_count; i++)
         if (renumber_node(selection, &selection->nodes[i], err) < 0)

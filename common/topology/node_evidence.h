@@ -12,38 +12,53 @@
 #include "topology/gpu_catalogue.h"
 #include "topology/node_topology.h"
 
-/* Rank of a source in the ladder: a higher one wins a conflict. */
+/* Rank of a source in the ladder: a higher one wins a conflict. The kernel's own word on AMD's
+ * links and on HCAs stands above hwloc, whose XGMI figures are constants and which knows no
+ * link layer; NVML's P2P status is the truth for NVIDIA. */
 enum evidence_source {
     EVIDENCE_PCI, /* PCI and NUMA only: says nothing of NVLink */
-    EVIDENCE_KFD,
     EVIDENCE_NCCL_XML,
     EVIDENCE_TOPO_M,
     EVIDENCE_SLURM_GRES,
-    EVIDENCE_HWLOC, /* distances */
+    EVIDENCE_HWLOC,      /* distances */
+    EVIDENCE_INFINIBAND, /* sysfs: NICs only */
+    EVIDENCE_KFD,
     EVIDENCE_NVML,
     EVIDENCE_PRESET,
     EVIDENCE_ADMIN, /* a file of ours */
     EVIDENCE_SOURCE_COUNT
 };
 
+#define NVLINK_RATE_UNKNOWN (-1.0) /* of a pair: this source does not know */
+
 struct evidence_gpu {
-    const char *bus_id;     /* normalised "dddd:bb:dd.f", lower case; NULL in presets */
+    const char *bus_id;     /* normalised "dddd:bb:dd.f", lower case; NULL: named by position */
     const char *model_text; /* as the source says */
     const char *uuid;
+    const char *cpus;          /* CPU list "0-23,96-119"; NULL: unknown */
+    const char *nvlink_clique; /* "<ClusterUUID>.<CliqueID>" of a completed fabric; or NULL */
+    const char *problem;       /* why it is degraded, in words; NULL: nothing is known against it */
     uint64_t memory_bytes;
     int numa;
+    bool mig; /* cut into instances: no NVLink, no peers */
 };
 
 struct evidence_nic {
     const char *name;
     const char *bus_id;
-    const char *driver_class; /* "openfabrics", "ethernet", "hsi", … or NULL */
+    const char *driver_class; /* "openfabrics", "ethernet", "hsi", "nvswitch", … or NULL */
+    const char *problem;      /* "port is down", "200 of 400 Gb/s"; or NULL */
     enum nic_state state;
     bool is_ethernet; /* link layer Ethernet by whatever sign; false: IB or unknown */
     bool is_virtual;
     uint64_t guid; /* 0: unknown */
     int numa;
     double bytes_per_second;
+    /* Decided already (a file of ours): the role, its rail and the reason. */
+    bool has_role;
+    enum nic_role role;
+    int rail; /* or -1 */
+    const char *reason;
 };
 
 struct node_evidence {
@@ -54,18 +69,28 @@ struct node_evidence {
     const struct evidence_nic *nics;
     unsigned nic_count;
     enum nvlink_state nvlink;
-    const double *nvlink_bytes_per_second; /* gpu_count^2 after the reader's closure, or NULL */
-    bool nvlink_switched;                  /* pairs meet in switches, not in direct links */
-    const enum link_kind *gpu_links;       /* gpu_count^2 PCI classes, or NULL */
-    const enum link_kind *nic_links;       /* gpu_count x nic_count, or NULL */
-    unsigned nvlink_domain_nodes;          /* 0: unknown */
-    double gpu_nvlink_bytes_per_second;    /* 0: unknown */
+    /* gpu_count^2 after the reader's closure, or NULL. 0: no link; NVLINK_RATE_UNKNOWN. */
+    const double *nvlink_bytes_per_second;
+    /* Instead of rates, gpu_count^2: how many links a pair has ("NV18"); behind switches the
+     * links that both have to them. The merge rates them by the GPU's model. */
+    const unsigned *nvlink_link_counts;
+    bool nvlink_switched;               /* pairs meet in switches, not in direct links */
+    bool nvlink_leaves_node;            /* the domain is wider than the node (GB200 trays) */
+    const enum link_kind *gpu_links;    /* gpu_count^2 PCI classes, or NULL */
+    const enum link_kind *nic_links;    /* gpu_count x nic_count, or NULL */
+    unsigned nvlink_domain_nodes;       /* 0: unknown */
+    double gpu_nvlink_bytes_per_second; /* 0: unknown */
     double pcie_bytes_per_second;
     uint64_t host_memory_bytes;
     uint64_t host_nvme_bytes;
     unsigned cpu_count;
-    const char *const *notes; /* decisions for --explain ("mlx5_0: port is down") */
+    const char *driver_version; /* "580.65.06", or NULL */
+    const char *const *notes;   /* decisions for --explain ("mlx5_0: port is down") */
     size_t note_count;
+    /* What an earlier merge found and from where (a node file carries it); or NULL. Alone,
+     * such evidence keeps these facts; beside others the merge writes its own. */
+    const struct topology_fact *facts;
+    size_t fact_count;
     struct arena *arena;
 };
 

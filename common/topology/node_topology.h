@@ -27,6 +27,9 @@ struct node_gpu {
     const char *model;      /* catalogue name ("h100-sxm"), or what the source said, or NULL */
     const char *bus_id;     /* "0000:06:00.0", or NULL (presets) */
     const char *uuid;       /* or NULL */
+    const char *cpus;       /* near CPUs as a list "0-23,96-119", or NULL */
+    const char *problem;    /* why it is degraded, in words; NULL: nothing is known against it */
+    bool mig;               /* cut into instances: no NVLink, no peers, no TP */
     uint64_t memory_bytes;  /* 0: unknown */
     int numa;               /* or NUMA_UNKNOWN */
     unsigned nvlink_domain; /* index into domains */
@@ -41,8 +44,10 @@ struct node_nic {
     enum nic_state state;
     int rail; /* 0-based, or -1 */
     int numa;
+    bool is_ethernet;        /* link layer; false: InfiniBand or unknown */
     double bytes_per_second; /* 0: unknown */
     const char *reason;      /* why this role, for --explain; or NULL */
+    const char *problem;     /* "200 of 400 Gb/s", or NULL */
 };
 
 /* One NVLink/XGMI domain inside the node: GPU indices, ascending. A GPU without known
@@ -68,6 +73,10 @@ struct node_topology {
     /* gpu_count * gpu_count, row-major [i * gpu_count + j], symmetric, diagonal 0. */
     const double *nvlink_bytes_per_second; /* own closure over switches; 0: no link or unknown */
     const enum link_kind *links;           /* the nearest known kind; diagonal LINK_UNKNOWN */
+    const enum link_kind *nic_links;       /* gpu_count x nic_count, LINK_UNKNOWN where unknown */
+    bool nvlink_switched;                  /* pairs meet in switches */
+    bool nvlink_leaves_node;               /* the domain is wider than this node */
+    const char *nvlink_clique;             /* "<ClusterUUID>.<CliqueID>": equal ids, one domain */
     const struct node_domain *domains;
     unsigned domain_count;
     /* Capability of one GPU inside its domain for a group of all of it (0: unknown): what the
@@ -77,10 +86,15 @@ struct node_topology {
     double gpu_nvlink_bytes_per_second;
     double gpu_nic_bytes_per_second; /* sum of active rails / GPUs; 0: unknown */
     double pcie_bytes_per_second;    /* GPU <-> host, one direction; 0: unknown */
-    unsigned nvlink_domain_nodes;    /* nodes that share one NVLink domain (1; 18 on NVL72) */
+    unsigned nvlink_domain_nodes;    /* nodes that share one NVLink domain (1; 18 on NVL72);
+                                      * 1 as well where nvlink_leaves_node and how far is not
+                                      * known */
     uint64_t host_memory_bytes;      /* 0: unknown */
     uint64_t host_nvme_bytes;        /* 0: unknown */
     unsigned cpu_count;              /* 0: unknown */
+    const char *driver_version;      /* of the GPUs, or NULL */
+    const char *const *warnings;     /* degraded devices, conflicts between sources */
+    size_t warning_count;
     const struct topology_fact *facts;
     size_t fact_count;
     struct arena *arena;

@@ -9,9 +9,11 @@
 #define MAXIMUM_RATE UINT64_C(1000000000000000)
 
 static const char *const source_words[EVIDENCE_SOURCE_COUNT] = {
-    [EVIDENCE_PCI] = "pci",       [EVIDENCE_KFD] = "kfd",         [EVIDENCE_NCCL_XML] = "nccl",
-    [EVIDENCE_TOPO_M] = "topo-m", [EVIDENCE_SLURM_GRES] = "gres", [EVIDENCE_HWLOC] = "hwloc",
-    [EVIDENCE_NVML] = "nvml",     [EVIDENCE_PRESET] = "preset",   [EVIDENCE_ADMIN] = "admin",
+    [EVIDENCE_PCI] = "pci",       [EVIDENCE_NCCL_XML] = "nccl",
+    [EVIDENCE_TOPO_M] = "topo-m", [EVIDENCE_SLURM_GRES] = "gres",
+    [EVIDENCE_HWLOC] = "hwloc",   [EVIDENCE_INFINIBAND] = "infiniband",
+    [EVIDENCE_KFD] = "kfd",       [EVIDENCE_NVML] = "nvml",
+    [EVIDENCE_PRESET] = "preset", [EVIDENCE_ADMIN] = "admin",
 };
 
 /* --- encoding --- */
