@@ -43,6 +43,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/groups/gpu_partition.c \
 	common/topology/groups/gpu_ring.c \
 	common/topology/link.c \
+	common/topology/link_generation.c \
 	common/topology/merge/nic_merge.c \
 	common/topology/merge/nic_roles.c \
 	common/topology/merge/node_merge.c \
@@ -237,6 +238,7 @@ UNIT_TESTS := \
 	tests/unit/topology/fabric_test.c \
 	tests/unit/topology/gpu_catalogue_test.c \
 	tests/unit/topology/hwloc_reader_test.c \
+	tests/unit/topology/link_generation_test.c \
 	tests/unit/topology/nic_roles_test.c \
 	tests/unit/topology/node_merge_test.c \
 	tests/unit/topology/nvlink_closure_test.c \

@@ -72,14 +72,15 @@ struct node_evidence {
     /* gpu_count^2 after the reader's closure, or NULL. 0: no link; NVLINK_RATE_UNKNOWN. */
     const double *nvlink_bytes_per_second;
     /* Instead of rates, gpu_count^2: how many links a pair has ("NV18"); behind switches the
-     * links that both have to them. The merge rates them by the GPU's model. */
+     * links that both have to them. The merge rates them by the GPU's model, or by this: */
     const unsigned *nvlink_link_counts;
-    bool nvlink_switched;               /* pairs meet in switches, not in direct links */
-    bool nvlink_leaves_node;            /* the domain is wider than the node (GB200 trays) */
-    const enum link_kind *gpu_links;    /* gpu_count^2 PCI classes, or NULL */
-    const enum link_kind *nic_links;    /* gpu_count x nic_count, or NULL */
-    unsigned nvlink_domain_nodes;       /* 0: unknown */
-    double gpu_nvlink_bytes_per_second; /* 0: unknown */
+    double nvlink_link_bytes_per_second; /* of one link, as far as this source tells; 0: unknown */
+    bool nvlink_switched;                /* pairs meet in switches, not in direct links */
+    bool nvlink_leaves_node;             /* the domain is wider than the node (GB200 trays) */
+    const enum link_kind *gpu_links;     /* gpu_count^2 PCI classes, or NULL */
+    const enum link_kind *nic_links;     /* gpu_count x nic_count, or NULL */
+    unsigned nvlink_domain_nodes;        /* 0: unknown */
+    double gpu_nvlink_bytes_per_second;  /* 0: unknown */
     double pcie_bytes_per_second;
     uint64_t host_memory_bytes;
     uint64_t host_nvme_bytes;
