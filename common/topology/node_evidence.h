@@ -30,6 +30,7 @@ enum evidence_source {
 };
 
 #define NVLINK_RATE_UNKNOWN (-1.0) /* of a pair: this source does not know */
+#define NVLINK_COUNT_UNKNOWN (~0u) /* likewise, in nvlink_link_counts */
 
 struct evidence_gpu {
     const char *bus_id;     /* normalised "dddd:bb:dd.f", lower case; NULL: named by position */
@@ -72,7 +73,8 @@ struct node_evidence {
     /* gpu_count^2 after the reader's closure, or NULL. 0: no link; NVLINK_RATE_UNKNOWN. */
     const double *nvlink_bytes_per_second;
     /* Instead of rates, gpu_count^2: how many links a pair has ("NV18"); behind switches the
-     * links that both have to them. The merge rates them by the GPU's model, or by this: */
+     * links that both have to them; NVLINK_COUNT_UNKNOWN. The merge rates them by the GPU's
+     * model, or by this: */
     const unsigned *nvlink_link_counts;
     double nvlink_link_bytes_per_second; /* of one link, as far as this source tells; 0: unknown */
     bool nvlink_switched;                /* pairs meet in switches, not in direct links */
