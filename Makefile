@@ -37,6 +37,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/fabric.c \
 	common/topology/fabric_build.c \
 	common/topology/fabric_readers/fabric_draft.c \
+	common/topology/fabric_readers/slurm_blocks.c \
 	common/topology/fabric_readers/slurm_fabric.c \
 	common/topology/fabric_select.c \
 	common/topology/gpu_catalogue.c \
@@ -44,9 +45,13 @@ TOPOLOGY_SOURCES := \
 	common/topology/groups/gpu_ring.c \
 	common/topology/link.c \
 	common/topology/link_generation.c \
+	common/topology/merge/gpu_merge.c \
+	common/topology/merge/health.c \
+	common/topology/merge/link_rates.c \
 	common/topology/merge/nic_merge.c \
 	common/topology/merge/nic_roles.c \
 	common/topology/merge/node_merge.c \
+	common/topology/merge/nvlink_domains.c \
 	common/topology/merge/nvlink_merge.c \
 	common/topology/node_readers/node_description.c \
 	common/topology/node_readers/preset_node.c \
@@ -349,6 +354,7 @@ package_libs = $(or $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null),$(2))
 HWLOC_LIBS := $(call package_libs,hwloc,-lhwloc)
 YAML_LIBS := $(call package_libs,yaml-0.1,-lyaml)
 JSON_LIBS := $(call package_libs,json-c,-ljson-c)
+ZLIB_LIBS := $(call package_libs,zlib,-lz)
 CMOCKA_LIBS := $(call package_libs,cmocka,-lcmocka)
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wmissing-prototypes \
@@ -483,7 +489,7 @@ $(BUILD)/%/common/data.o: $(BUILD)/%/common/data.S $(BUILD)/flags
 
 $(BUILD)/parplan: $(CLI_OBJECTS) $(BUILD)/flags
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -pie -o $@ $(CLI_OBJECTS) $(LDFLAGS) $(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) -lm
+	$(Q)$(LINK) -pie -o $@ $(CLI_OBJECTS) $(LDFLAGS) $(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) -lm
 
 # No -lslurm: Slurm's symbols come from srun, slurmd and slurmstepd. The version script
 # exports the entry points alone, so that --gc-sections drops what they do not reach.
@@ -491,7 +497,7 @@ SPANK_MAP := spank_plugin/spank_parplan.map
 $(BUILD)/spank_parplan.so: $(PLUGIN_OBJECTS) $(SPANK_MAP) $(BUILD)/flags
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,--version-script=$(SPANK_MAP) -Wl,-z,relro,-z,now \
-		$(PLUGIN_LDFLAGS) -o $@ $(PLUGIN_OBJECTS) $(LDFLAGS) $(YAML_LIBS) $(JSON_LIBS) -lm
+		$(PLUGIN_LDFLAGS) -o $@ $(PLUGIN_OBJECTS) $(LDFLAGS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) -lm
 
 # --- test programs: all of ours as one archive, so that each takes what it uses ------
 
@@ -501,7 +507,7 @@ $(ARCHIVE): $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUPPORT_OBJECTS)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-TEST_LIBS = $(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) $(CMOCKA_LIBS) -lm
+TEST_LIBS = $(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) $(CMOCKA_LIBS) -lm
 $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(ARCHIVE) $(BUILD)/flags
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -526,9 +532,12 @@ RELEASE_BUILD := $(BUILD_ROOT)/release
 deps:  ## install the Debian packages for building, testing and linting
 	@tests/deps
 
+# DEPS=: where the packages are there, whatever their names (in a root of tests/root)
+DEPS ?= tests/deps
+
 # check_suites: the test programs' variant, the products' variant, the suites
 define check_suites
-	@tests/deps build check
+	@$(DEPS) build check $(if $(filter slurm,$(3)),torch)
 	$(SUB_MAKE) VARIANT=$(2) all
 	$(SUB_MAKE) VARIANT=$(1) test-programs
 	$(SUB_MAKE) VARIANT=$(1) run-checks PRODUCTS_BUILD=$(BUILD_ROOT)/$(2) SUITES='$(3)'
@@ -541,7 +550,7 @@ run-checks:
 	tests/run_checks $(SUITES)
 
 .PHONY: check check-fast check-unit check-golden check-property check-torture check-slurm \
-	check-corpus check-asan
+	check-corpus check-asan check-suites check-root
 check:  ## build, then run every suite
 	$(call check_suites,debug,release,unit golden property torture slurm corpus)
 check-fast:  ## unit and golden
@@ -560,6 +569,15 @@ check-corpus:  ## real machines' files from ../shared, where it is
 	$(call check_suites,debug,release,corpus)
 check-asan:  ## unit, golden, property and torture under ASan and UBSan
 	$(call check_suites,asan,asan,unit golden property torture)
+check-suites:
+	$(call check_suites,debug,release,$(SUITES))
+
+# Another Debian generation's compiler, hwloc and Slurm, in a root of its own (tests/root).
+ROOT ?= trixie
+ROOT_SUITES ?= unit golden property corpus
+check-root:  ## unit, golden, property, corpus in a Debian root: ROOT=trixie or sid
+	@tests/root $(ROOT) run make --no-print-directory BUILD_ROOT=/parplan/build DEPS=: \
+		JOBS='$(JOBS)' SUITES='$(ROOT_SUITES)' check-suites
 
 .PHONY: fuzz
 fuzz:  ## each fuzz target for FUZZ_SECONDS=60

@@ -15,7 +15,7 @@
 /* One entry as the file has it, in the file's units. */
 struct gpu_entry {
     const char *name, *title, *vendor, *architecture, *source;
-    uint64_t memory_bytes;
+    uint64_t memory_bytes, nvlink_links;
     double memory_gb, nvlink_gb, nvlink_ring_gb, pcie_gb;
     const struct yaml_node *dense, *measured, *aliases;
 };
@@ -35,6 +35,7 @@ static const struct yaml_field entry_fields[] = {
     GPU_FIELD("dense_tflops", YAML_NODE, dense, .required = true),
     GPU_FIELD("measured_gemm_tflops", YAML_NODE, measured),
     GPU_FIELD("nvlink_gb_per_second", YAML_REAL, nvlink_gb, .minimum = 1),
+    GPU_FIELD("nvlink_links", YAML_UNSIGNED, nvlink_links, .minimum = 1, .maximum = 64),
     GPU_FIELD("nvlink_ring_gb_per_second", YAML_REAL, nvlink_ring_gb, .minimum = 1),
     GPU_FIELD("pcie_gb_per_second", YAML_REAL, pcie_gb, .required = true, .minimum = 1),
     GPU_FIELD("aliases", YAML_NODE, aliases),
@@ -85,6 +86,7 @@ static int copy_entry(const struct gpu_entry *entry, struct arena *arena, struct
         .memory_bytes = entry->memory_bytes,
         .memory_bytes_per_second = entry->memory_gb * GIGA,
         .nvlink_bytes_per_second = entry->nvlink_gb * GIGA,
+        .nvlink_links = (unsigned)entry->nvlink_links,
         .nvlink_efficiency = entry->nvlink_gb > 0 ? entry->nvlink_ring_gb / entry->nvlink_gb : 0,
         .pcie_bytes_per_second = entry->pcie_gb * GIGA,
     };
@@ -169,10 +171,9 @@ struct gpu_catalogue *gpu_catalogue_parse(const char *text, size_t bytes, const 
 
 struct gpu_catalogue *gpu_catalogue_builtin(struct error_info *err)
 {
-    const struct data_file *file = data_file_find(CATALOGUE_FILE);
-    if (!file)
-        return error_null(error_set_system(err, "%s was not compiled in", CATALOGUE_FILE));
-    return gpu_catalogue_parse(file->text, file->bytes, file->name, err);
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = data_file_read(CATALOGUE_FILE, &bytes, err);
+    return text ? gpu_catalogue_parse(text, bytes, CATALOGUE_FILE, err) : NULL;
 }
 
 void gpu_catalogue_free(struct gpu_catalogue *catalogue)

@@ -24,6 +24,7 @@ struct gpu_model {
     double flops_per_second[GPU_PRECISION_COUNT]; /* dense peak; 0: not supported */
     double gemm_share[GPU_PRECISION_COUNT];       /* largest measured GEMM / peak; 0: unknown */
     double nvlink_bytes_per_second;               /* per GPU, all links; 0: none */
+    unsigned nvlink_links;                        /* how many links that is; 0: unknown */
     double nvlink_efficiency;                     /* measured ring collective / nvlink */
     double pcie_bytes_per_second;
     const char *const *aliases; /* words by which sources name it, matched without case */

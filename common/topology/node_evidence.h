@@ -52,6 +52,7 @@ struct evidence_nic {
     enum nic_state state;
     bool is_ethernet; /* link layer Ethernet by whatever sign; false: IB or unknown */
     bool is_virtual;
+    bool shares_card; /* with another NIC: a card of several ports, or one PCIe switch */
     uint64_t guid; /* 0: unknown */
     int numa;
     double bytes_per_second;

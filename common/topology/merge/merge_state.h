@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge_state: what the parts of node_topology_merge share (node_merge.c, nvlink_merge.c,
- * nic_merge.c). Internal to the merge.
+ * merge_state: what the parts of node_topology_merge share: node_merge.c (the whole),
+ * gpu_merge.c, nvlink_merge.c with link_rates.c and nvlink_domains.c, nic_merge.c and
+ * health.c. Internal to the merge.
  */
 #ifndef TOPOLOGY_MERGE_STATE_H
 #define TOPOLOGY_MERGE_STATE_H
@@ -10,6 +11,7 @@
 
 #define MERGE_MAXIMUM_SOURCES 16u
 #define MERGE_MAXIMUM_FACTS 1024u
+#define MERGE_MAXIMUM_WARNINGS 64u
 #define MERGE_NO_GPU (~0u)
 
 struct merge_state {
@@ -19,7 +21,9 @@ struct merge_state {
     unsigned gpu_of[MERGE_MAXIMUM_SOURCES][NODE_MAXIMUM_GPUS]; /* source's GPU -> node's GPU */
     struct node_gpu *gpus;
     const struct gpu_model *models[NODE_MAXIMUM_GPUS]; /* NULL: not in the catalogue */
+    struct node_nic *nics;
     struct topology_fact *facts;
+    const char **warnings;
     struct node_topology *node;
     struct arena *arena;
     bool failed; /* out of memory, found at the end */
@@ -28,10 +32,25 @@ struct merge_state {
 /* A fact with a formatted value; sticky failure. Facts past the maximum are dropped. */
 void merge_add_fact(struct merge_state *state, const char *fact, const char *source,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* What people must know: degraded devices, conflicts. Past the maximum they are dropped. */
+void merge_warn(struct merge_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Two sources contradict each other: the winner's value stands, and both are told. */
+void merge_conflict(struct merge_state *state, const char *what, const char *winner,
+                    const char *stands, const char *loser, const char *falls);
 const char *merge_copy_text(struct merge_state *state, const char *text); /* NULL passes */
+const char *merge_format(struct merge_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "GPU 3" has a problem, unless a higher source has named one. */
+void merge_gpu_problem(struct merge_state *state, unsigned gpu, const char *text);
 
 /* The parts, in this order. Each fills its fields of state->node. */
+int merge_gpus(struct merge_state *state, struct error_info *err);
 int merge_nvlink(struct merge_state *state, struct error_info *err);
 int merge_nics(struct merge_state *state, struct error_info *err);
+void merge_health(struct merge_state *state);
+
+/* nvlink_domains.c: connected groups over node->nvlink_bytes_per_second. */
+int nvlink_domains_find(struct merge_state *state, const char *source, struct error_info *err);
 
 #endif

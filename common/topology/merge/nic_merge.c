@@ -35,6 +35,8 @@ static void complete_nic(struct evidence_nic *known, const struct evidence_nic *
     known->state = known->state != NIC_STATE_UNKNOWN ? known->state : said->state;
     known->is_ethernet = known->is_ethernet || said->is_ethernet;
     known->is_virtual = known->is_virtual || said->is_virtual;
+    known->shares_card = known->shares_card || said->shares_card;
+    known->problem = known->problem ? known->problem : said->problem;
     known->guid = known->guid ? known->guid : said->guid;
     known->numa = known->numa != NUMA_UNKNOWN ? known->numa : said->numa;
     if (known->bytes_per_second <= 0)
@@ -53,6 +55,16 @@ static void take_nic_links(const struct merge_state *state, size_t e, struct nic
     }
 }
 
+static void take_role(struct evidence_nic *known, const struct evidence_nic *said)
+{
+    if (known->has_role || !said->has_role)
+        return;
+    known->has_role = true;
+    known->role = said->role;
+    known->rail = said->rail;
+    known->reason = said->reason;
+}
+
 static int take_nics(const struct merge_state *state, size_t e, struct nic_roles *roles,
                      struct error_info *err)
 {
@@ -69,6 +81,7 @@ static int take_nics(const struct merge_state *state, size_t e, struct nic_roles
             roles->nics[at].position = at;
         } else {
             complete_nic(&roles->nics[at].said, &evidence->nics[i]);
+            take_role(&roles->nics[at].said, &evidence->nics[i]);
         }
         take_nic_links(state, e, &roles->nics[at], i);
     }
@@ -99,8 +112,10 @@ static int store_nics(struct merge_state *state, const struct nic_roles *roles,
             .state = nic->said.state,
             .rail = nic->rail,
             .numa = nic->said.numa,
+            .is_ethernet = nic->said.is_ethernet,
             .bytes_per_second = nic->said.bytes_per_second,
-            .reason = nic->reason,
+            .reason = merge_copy_text(state, nic->reason),
+            .problem = merge_copy_text(state, nic->said.problem),
         };
         char fact[160];
         snprintf(fact, sizeof(fact), "nic %s", nic->said.name ? nic->said.name : "");
@@ -108,8 +123,23 @@ static int store_nics(struct merge_state *state, const struct nic_roles *roles,
             merge_add_fact(state, fact, nic->source, "%s: %s", nic_role_name(nic->role),
                            nic->reason);
     }
+    state->nics = nics;
     state->node->nics = nics;
     state->node->nic_count = roles->count;
+    return 0;
+}
+
+static int store_links(struct merge_state *state, const struct nic_roles *roles,
+                       struct error_info *err)
+{
+    size_t n = state->node->gpu_count;
+    enum link_kind *links = arena_allocate_array(state->arena, n * roles->count, sizeof(*links));
+    if (!links)
+        return error_set_memory(err);
+    for (size_t gpu = 0; gpu < n; gpu++)
+        for (unsigned nic = 0; nic < roles->count; nic++)
+            links[gpu * roles->count + nic] = roles->nics[nic].links[gpu];
+    state->node->nic_links = links;
     return 0;
 }
 
@@ -158,7 +188,8 @@ int merge_nics(struct merge_state *state, struct error_info *err)
             return -1;
     qsort(roles->nics, roles->count, sizeof(roles->nics[0]), compare_nics);
     nic_roles_decide(roles);
-    if (store_nics(state, roles, err) < 0 || store_affinity(state, roles, err) < 0)
+    if (store_nics(state, roles, err) < 0 || store_links(state, roles, err) < 0 ||
+        store_affinity(state, roles, err) < 0)
         return -1;
     sum_rates(state, roles);
     return 0;

@@ -83,6 +83,51 @@ static bool is_far(const struct nic_roles *roles, const struct nic_candidate *ni
     return false;
 }
 
+static bool is_near_some_gpu(const struct nic_roles *roles, const struct nic_candidate *nic)
+{
+    return nearest_distance(nic, roles->gpu_count) < (unsigned)LINK_NODE;
+}
+
+/* Functions of one PCI device: equal bus ids but for the last digit. */
+static bool are_one_card(const struct nic_candidate *left, const struct nic_candidate *right)
+{
+    const char *first = left->said.bus_id, *second = right->said.bus_id;
+    size_t length = first ? strlen(first) : 0;
+    return second && length > 1 && strlen(second) == length &&
+           strncmp(first, second, length - 1) == 0;
+}
+
+static bool shares_card(const struct nic_roles *roles, const struct nic_candidate *nic)
+{
+    bool shares = nic->said.shares_card;
+    for (unsigned i = 0; i < roles->count; i++)
+        shares = shares || (&roles->nics[i] != nic && are_one_card(&roles->nics[i], nic));
+    return shares;
+}
+
+/* Where PCIe tells nothing of nearness (GPUs on NVLink-C2C), compute NICs are cards of one port
+ * and the BlueField cards for storage have two (GB200 trays). */
+static bool is_port_of_many(const struct nic_roles *roles, const struct nic_candidate *nic)
+{
+    bool others_alone = false;
+    for (unsigned i = 0; i < roles->count; i++) {
+        if (!is_usable(&roles->nics[i]))
+            continue;
+        if (is_near_some_gpu(roles, &roles->nics[i]))
+            return false;
+        others_alone = others_alone || !shares_card(roles, &roles->nics[i]);
+    }
+    return roles->gpu_count > 0 && others_alone && shares_card(roles, nic);
+}
+
+static bool is_virtual_beside_whole(const struct nic_roles *roles, const struct nic_candidate *nic)
+{
+    for (unsigned i = 0; nic->said.is_virtual && i < roles->count; i++)
+        if (is_usable(&roles->nics[i]) && !roles->nics[i].said.is_virtual)
+            return true;
+    return false;
+}
+
 static bool is_unknown(const struct nic_roles *roles, const struct nic_candidate *nic)
 {
     (void)roles;
@@ -107,6 +152,8 @@ static const struct {
     {is_ethernet_beside_infiniband, NIC_OTHER, "Ethernet, and the node has InfiniBand"},
     {is_down, NIC_OTHER, "port is down"},
     {is_far, NIC_STORAGE, "far from every GPU, and other NICs sit beside GPUs"},
+    {is_virtual_beside_whole, NIC_OTHER, "virtual function, and the node has whole devices"},
+    {is_port_of_many, NIC_STORAGE, "one port of a card with several, and others have a card each"},
     {is_unknown, NIC_RAIL, "fabric device; the state of its port is not known"},
     {is_any, NIC_RAIL, "fabric device with an active port"},
 };
@@ -135,6 +182,10 @@ static void number_rails(struct nic_roles *roles)
         roles->nics[i].rail = -1;
         if (roles->nics[i].role != NIC_RAIL)
             continue;
+        if (roles->nics[i].said.has_role && roles->nics[i].said.rail >= 0) {
+            roles->nics[i].rail = roles->nics[i].said.rail;
+            continue;
+        }
         int rail = 0;
         for (unsigned j = 0; j < roles->count; j++)
             if (j != i && roles->nics[j].role == NIC_RAIL && comes_before(roles, j, i))
@@ -148,6 +199,11 @@ void nic_roles_decide(struct nic_roles *roles)
     for (unsigned i = 0; i < roles->count; i++) {
         struct nic_candidate *nic = &roles->nics[i];
         size_t rule = 0;
+        if (nic->said.has_role) {
+            nic->role = nic->said.role;
+            nic->reason = nic->said.reason;
+            continue;
+        }
         while (!rules[rule].holds(roles, nic))
             rule++;
         nic->role = rules[rule].role;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* node_topology_merge: who the GPUs are, and what the node has besides links and NICs. */
+/* node_topology_merge: the order of its parts, and what the node has besides GPUs and NICs. */
 #include "topology/merge/merge_state.h"
 #include "topology/text_list.h"
 #include <stdarg.h>
@@ -38,160 +38,34 @@ void merge_add_fact(struct merge_state *state, const char *fact, const char *sou
     };
 }
 
-static bool has_bus_ids(const struct node_evidence *evidence)
+void merge_warn(struct merge_state *state, const char *format, ...)
 {
-    for (unsigned i = 0; i < evidence->gpu_count; i++)
-        if (!evidence->gpus[i].bus_id)
-            return false;
-    return evidence->gpu_count > 0;
+    if (state->node->warning_count == MERGE_MAXIMUM_WARNINGS)
+        return;
+    char text[FACT_VALUE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    state->warnings[state->node->warning_count++] = merge_copy_text(state, text);
 }
 
-/* Keeps the list sorted and free of doubles; -1: no room. */
-static int insert_bus_id(const char **bus_ids, unsigned *count, const char *bus_id)
+const char *merge_format(struct merge_state *state, const char *format, ...)
 {
-    unsigned at = 0;
-    while (at < *count && strcmp(bus_ids[at], bus_id) < 0)
-        at++;
-    if (at < *count && strcmp(bus_ids[at], bus_id) == 0)
-        return 0;
-    if (*count == NODE_MAXIMUM_GPUS)
-        return -1;
-    memmove(&bus_ids[at + 1], &bus_ids[at], (*count - at) * sizeof(*bus_ids));
-    bus_ids[at] = bus_id;
-    (*count)++;
-    return 0;
+    char text[FACT_VALUE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return merge_copy_text(state, text);
 }
 
-static int collect_bus_ids(const struct merge_state *state, const char **bus_ids, unsigned *count,
-                           struct error_info *err)
+void merge_conflict(struct merge_state *state, const char *what, const char *winner,
+                    const char *stands, const char *loser, const char *falls)
 {
-    for (size_t e = 0; e < state->count; e++) {
-        const struct node_evidence *evidence = state->evidence[e];
-        for (unsigned i = 0; has_bus_ids(evidence) && i < evidence->gpu_count; i++)
-            if (insert_bus_id(bus_ids, count, evidence->gpus[i].bus_id) < 0)
-                return error_set(err, "%s: more than %u GPUs in one node", evidence->source_text,
-                                 NODE_MAXIMUM_GPUS);
-    }
-    return 0;
-}
-
-static unsigned find_bus_id(const char *const *bus_ids, unsigned count, const char *bus_id)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(bus_ids[i], bus_id) == 0)
-            return i;
-    return MERGE_NO_GPU;
-}
-
-/* Sources without bus ids (presets, files of ours) name GPUs by position, which means
- * something only where the counts agree. */
-static void map_gpus(struct merge_state *state, const char *const *bus_ids, unsigned bus_id_count)
-{
-    for (size_t e = 0; e < state->count; e++) {
-        const struct node_evidence *evidence = state->evidence[e];
-        bool by_bus_id = has_bus_ids(evidence);
-        bool by_position = !by_bus_id && evidence->gpu_count == state->node->gpu_count;
-        for (unsigned i = 0; i < evidence->gpu_count; i++) {
-            unsigned gpu = by_position ? i : MERGE_NO_GPU;
-            if (by_bus_id)
-                gpu = find_bus_id(bus_ids, bus_id_count, evidence->gpus[i].bus_id);
-            state->gpu_of[e][i] = gpu;
-        }
-        if (!by_bus_id && !by_position && evidence->gpu_count > 0)
-            merge_add_fact(state, "gpus", evidence->source_text,
-                           "ignored: %u GPUs named by position, the node has %u",
-                           evidence->gpu_count, state->node->gpu_count);
-    }
-}
-
-static int identify_gpus(struct merge_state *state, struct error_info *err)
-{
-    const char *bus_ids[NODE_MAXIMUM_GPUS];
-    unsigned count = 0;
-    if (collect_bus_ids(state, bus_ids, &count, err) < 0)
-        return -1;
-    struct node_topology *node = state->node;
-    node->gpu_count = count;
-    for (size_t e = 0; e < state->count && node->gpu_count == 0; e++)
-        node->gpu_count = state->evidence[e]->gpu_count;
-    state->gpus = arena_allocate_array(state->arena, node->gpu_count, sizeof(*state->gpus));
-    if (!state->gpus)
-        return error_set_memory(err);
-    node->gpus = state->gpus;
-    for (unsigned i = 0; i < node->gpu_count; i++) {
-        state->gpus[i].numa = NUMA_UNKNOWN;
-        state->gpus[i].bus_id = merge_copy_text(state, i < count ? bus_ids[i] : NULL);
-    }
-    map_gpus(state, bus_ids, count);
-    return 0;
-}
-
-/* Highest rank first, so that only what is still unknown is taken. */
-static void describe_gpus(struct merge_state *state, size_t e, const char *model_texts[],
-                          const char *memory_sources[])
-{
-    const struct node_evidence *evidence = state->evidence[e];
-    for (unsigned i = 0; i < evidence->gpu_count; i++) {
-        unsigned index = state->gpu_of[e][i];
-        if (index == MERGE_NO_GPU)
-            continue;
-        const struct evidence_gpu *said = &evidence->gpus[i];
-        struct node_gpu *gpu = &state->gpus[index];
-        if (!model_texts[index])
-            model_texts[index] = said->model_text;
-        if (!gpu->uuid)
-            gpu->uuid = merge_copy_text(state, said->uuid);
-        if (gpu->numa == NUMA_UNKNOWN)
-            gpu->numa = said->numa;
-        if (gpu->memory_bytes == 0 && said->memory_bytes > 0) {
-            gpu->memory_bytes = said->memory_bytes;
-            memory_sources[index] = evidence->source_text;
-        }
-    }
-}
-
-static void resolve_models(struct merge_state *state)
-{
-    const char *texts[NODE_MAXIMUM_GPUS] = {NULL};
-    const char *memory_sources[NODE_MAXIMUM_GPUS] = {NULL};
-    for (size_t e = 0; e < state->count; e++)
-        describe_gpus(state, e, texts, memory_sources);
-    for (unsigned i = 0; i < state->node->gpu_count; i++) {
-        struct node_gpu *gpu = &state->gpus[i];
-        const struct gpu_model *model =
-            gpu_catalogue_find(state->catalogue, texts[i], gpu->memory_bytes);
-        state->models[i] = model;
-        gpu->model = merge_copy_text(state, model ? model->name : texts[i]);
-        if (gpu->memory_bytes == 0 && model) {
-            gpu->memory_bytes = model->memory_bytes;
-            memory_sources[i] = CATALOGUE_SOURCE;
-        }
-        char fact[32];
-        snprintf(fact, sizeof(fact), "gpu %u memory", i);
-        if (gpu->memory_bytes > 0)
-            merge_add_fact(state, fact, memory_sources[i], "%llu bytes",
-                           (unsigned long long)gpu->memory_bytes);
-        else
-            merge_add_fact(state, fact, state->evidence[0]->source_text, "unknown");
-    }
-}
-
-static void add_gpu_facts(struct merge_state *state)
-{
-    const struct node_topology *node = state->node;
-    const char *source = state->evidence[0]->source_text;
-    for (size_t e = state->count; e-- > 0;)
-        if (state->evidence[e]->gpu_count > 0)
-            source = state->evidence[e]->source_text;
-    merge_add_fact(state, "gpus", source, "%u", node->gpu_count);
-    for (unsigned first = 0, last; first < node->gpu_count; first = last) {
-        for (last = first + 1; last < node->gpu_count; last++)
-            if (!node->gpus[first].model || !node->gpus[last].model ||
-                strcmp(node->gpus[first].model, node->gpus[last].model) != 0)
-                break;
-        merge_add_fact(state, "gpu models", source, "%u x %s", last - first,
-                       node->gpus[first].model ? node->gpus[first].model : "unknown");
-    }
+    merge_add_fact(state, "conflict", winner, "%s: %s; %s says %s", what, stands, loser, falls);
+    merge_warn(state, "%s: %s says %s, %s says %s; %s stands", what, winner, stands, loser, falls,
+               winner);
 }
 
 static void merge_host(struct merge_state *state)
@@ -203,6 +77,10 @@ static void merge_host(struct merge_state *state)
             node->host_memory_bytes = evidence->host_memory_bytes;
             merge_add_fact(state, "host memory", evidence->source_text, "%llu bytes",
                            (unsigned long long)node->host_memory_bytes);
+        }
+        if (!node->driver_version && evidence->driver_version) {
+            node->driver_version = merge_copy_text(state, evidence->driver_version);
+            merge_add_fact(state, "driver", evidence->source_text, "%s", evidence->driver_version);
         }
         if (node->host_nvme_bytes == 0)
             node->host_nvme_bytes = evidence->host_nvme_bytes;
@@ -247,17 +125,30 @@ static int rank_evidence(struct merge_state *state, const struct node_evidence *
     return 0;
 }
 
+/* A node file alone carries what an earlier merge found, with the sources of that time. */
+static void keep_facts(struct merge_state *state)
+{
+    const struct node_evidence *only = state->evidence[0];
+    if (state->count > 1 || !only->facts)
+        return;
+    state->node->fact_count = 0;
+    for (size_t i = 0; i < only->fact_count; i++)
+        merge_add_fact(state, only->facts[i].fact, only->facts[i].source, "%s",
+                       only->facts[i].value);
+}
+
 static int merge_all(struct merge_state *state, struct error_info *err)
 {
-    if (identify_gpus(state, err) < 0)
+    if (merge_gpus(state, err) < 0)
         return -1;
-    resolve_models(state);
-    add_gpu_facts(state);
     merge_host(state);
     if (merge_nvlink(state, err) < 0 || merge_nics(state, err) < 0)
         return -1;
+    merge_health(state);
     add_notes(state);
+    keep_facts(state);
     state->node->facts = state->facts;
+    state->node->warnings = state->warnings;
     return state->failed ? error_set_memory(err) : 0;
 }
 
@@ -272,9 +163,12 @@ struct node_topology *node_topology_merge(const char *name,
         return NULL;
     CLEANUP(arena) struct arena *arena = arena_create(NODE_ARENA_MAXIMUM_BYTES);
     struct node_topology *node = arena ? arena_allocate(arena, sizeof(*node)) : NULL;
-    state->facts =
-        node ? arena_allocate_array(arena, MERGE_MAXIMUM_FACTS, sizeof(*state->facts)) : NULL;
-    if (!state->facts)
+    if (node) {
+        state->facts = arena_allocate_array(arena, MERGE_MAXIMUM_FACTS, sizeof(*state->facts));
+        state->warnings =
+            arena_allocate_array(arena, MERGE_MAXIMUM_WARNINGS, sizeof(*state->warnings));
+    }
+    if (!state->facts || !state->warnings)
         return error_null(error_set_memory(err));
     state->arena = arena;
     state->catalogue = gpus;

@@ -1,68 +1,113 @@
 /* SPDX-License-Identifier: MIT */
-/* node_topology_merge: NVLink and XGMI between the GPUs, PCIe classes, domains. */
-#include "topology/merge/merge_state.h"
+/* node_topology_merge: NVLink and XGMI between the GPUs, PCIe classes, how far NVLink goes. */
+#include "topology/merge/link_rates.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Per pair: who decided it. */
 struct pair_facts {
-    double *bytes_per_second;            /* gpu_count^2 */
-    bool *decided;                       /* gpu_count^2 */
-    enum link_kind *links;               /* gpu_count^2 */
-    const struct node_evidence *decider; /* highest rank with a link, else with an answer */
-    bool has_link;
+    double *bytes_per_second;                /* gpu_count^2 */
+    const struct node_evidence **decided_by; /* gpu_count^2; NULL: open */
+    enum link_kind *links;                   /* gpu_count^2 */
+    const struct node_evidence *decider;     /* highest rank with a link, else with an answer */
+    bool has_link, assumed;                  /* assumed: rates by LINK_RATE_ASSUMED */
+};
+
+/* Where a source contradicts a higher one: the first pair, and how many. */
+struct contradiction {
+    unsigned first, second, count;
+    bool denies; /* no link, against the higher source's link */
+    const struct node_evidence *winner;
 };
 
 static void decide_pair(struct pair_facts *pairs, size_t n, unsigned first, unsigned second,
-                        double bytes_per_second)
+                        const struct node_evidence *by, double bytes_per_second)
 {
-    pairs->decided[first * n + second] = pairs->decided[second * n + first] = true;
+    pairs->decided_by[first * n + second] = pairs->decided_by[second * n + first] = by;
     pairs->bytes_per_second[first * n + second] = bytes_per_second;
     pairs->bytes_per_second[second * n + first] = bytes_per_second;
 }
 
-static double pair_rate(const struct node_evidence *evidence, unsigned i, unsigned j)
-{
-    if (evidence->nvlink != NVLINK_KNOWN || !evidence->nvlink_bytes_per_second)
-        return 0;
-    size_t n = evidence->gpu_count;
-    double there = evidence->nvlink_bytes_per_second[i * n + j];
-    double back = evidence->nvlink_bytes_per_second[j * n + i];
-    double rate = fmin(there, back); /* a link is two-way; a source in doubt counts low */
-    return isfinite(rate) && rate > 0 ? rate : 0;
-}
-
-/* False: one of the two is not the node's, or a higher source has decided them. */
+/* False: one of the two is not the node's. */
 static bool map_pair(const struct merge_state *state, size_t e, unsigned i, unsigned j,
-                     const bool *decided, unsigned *ret_first, unsigned *ret_second)
+                     unsigned *ret_first, unsigned *ret_second)
 {
     unsigned first = state->gpu_of[e][i], second = state->gpu_of[e][j];
     if (first == MERGE_NO_GPU || second == MERGE_NO_GPU || first == second)
         return false;
     *ret_first = first;
     *ret_second = second;
-    return !decided || !decided[(size_t)first * state->node->gpu_count + second];
+    return true;
+}
+
+/* A GPU that is cut into instances has no NVLink, whatever its wires are. */
+static bool is_cut(const struct merge_state *state, unsigned first, unsigned second)
+{
+    return state->gpus[first].mig || state->gpus[second].mig;
+}
+
+static void note_contradiction(struct contradiction *found, const struct pair_facts *pairs,
+                               size_t n, unsigned first, unsigned second, double rate)
+{
+    bool stands = pairs->bytes_per_second[first * n + second] > 0;
+    if (stands == (rate > 0))
+        return;
+    if (found->count++ > 0)
+        return;
+    found->first = first < second ? first : second;
+    found->second = first < second ? second : first;
+    found->denies = stands;
+    found->winner = pairs->decided_by[first * n + second];
+}
+
+static void report_contradiction(struct merge_state *state, const struct contradiction *found,
+                                 const char *loser)
+{
+    if (found->count == 0)
+        return;
+    const char *what = merge_format(state, "NVLink of GPUs %u and %u%s", found->first,
+                                    found->second, found->count > 1 ? " (and others)" : "");
+    merge_conflict(state, what, found->winner->source_text, found->denies ? "a link" : "none",
+                   loser, found->denies ? "none" : "a link");
+}
+
+struct taken {
+    bool any, link;
+    struct contradiction found;
+};
+
+static void take_pair(struct merge_state *state, size_t e, unsigned i, unsigned j,
+                      struct pair_facts *pairs, struct taken *taken)
+{
+    size_t n = state->node->gpu_count;
+    unsigned first = 0, second = 0;
+    bool assumed = false;
+    if (!map_pair(state, e, i, j, &first, &second) || is_cut(state, first, second))
+        return;
+    double rate = link_rate_of_pair(state, e, i, j, &assumed);
+    if (rate < 0)
+        return;
+    taken->any = true;
+    if (pairs->decided_by[first * n + second]) {
+        note_contradiction(&taken->found, pairs, n, first, second, rate);
+        return;
+    }
+    decide_pair(pairs, n, first, second, state->evidence[e], rate);
+    taken->link = taken->link || rate > 0;
+    pairs->assumed = pairs->assumed || assumed;
 }
 
 static void take_links(struct merge_state *state, size_t e, struct pair_facts *pairs)
 {
     const struct node_evidence *evidence = state->evidence[e];
-    size_t n = state->node->gpu_count;
-    bool took_link = false;
-    for (unsigned i = 0; i < evidence->gpu_count; i++) {
-        for (unsigned j = 0; j < i; j++) {
-            unsigned first = 0, second = 0;
-            if (!map_pair(state, e, i, j, pairs->decided, &first, &second))
-                continue;
-            double rate = pair_rate(evidence, i, j);
-            decide_pair(pairs, n, first, second, rate);
-            took_link = took_link || rate > 0;
-        }
-    }
-    if (!pairs->decider || (took_link && !pairs->has_link))
+    struct taken taken = {.any = evidence->gpu_count == 1};
+    for (unsigned i = 0; i < evidence->gpu_count; i++)
+        for (unsigned j = 0; j < i; j++)
+            take_pair(state, e, i, j, pairs, &taken);
+    if ((!pairs->decider && taken.any) || (taken.link && !pairs->has_link))
         pairs->decider = evidence;
-    pairs->has_link = pairs->has_link || took_link;
+    pairs->has_link = pairs->has_link || taken.link;
+    report_contradiction(state, &taken.found, evidence->source_text);
 }
 
 static void take_pci_classes(struct merge_state *state, size_t e, struct pair_facts *pairs)
@@ -72,7 +117,7 @@ static void take_pci_classes(struct merge_state *state, size_t e, struct pair_fa
     for (unsigned i = 0; evidence->gpu_links && i < m; i++) {
         for (unsigned j = 0; j < m; j++) {
             unsigned first = 0, second = 0;
-            if (!map_pair(state, e, i, j, NULL, &first, &second))
+            if (!map_pair(state, e, i, j, &first, &second))
                 continue;
             enum link_kind *link = &pairs->links[first * n + second];
             if (*link == LINK_UNKNOWN)
@@ -86,7 +131,7 @@ static bool all_decided(const struct merge_state *state, const struct pair_facts
     size_t n = state->node->gpu_count;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
-            if (!pairs->decided[i * n + j])
+            if (!pairs->decided_by[i * n + j] && !is_cut(state, (unsigned)i, (unsigned)j))
                 return false;
     return n > 0;
 }
@@ -107,7 +152,7 @@ static void conclude_state(struct merge_state *state, const struct pair_facts *p
         pairs->decider ? pairs->decider->source_text : state->evidence[0]->source_text;
     if (pairs->has_link || (node->gpu_count == 1 && pairs->decider)) {
         node->nvlink = pairs->has_link ? NVLINK_KNOWN : pairs->decider->nvlink;
-    } else if (pairs->decider && all_decided(state, pairs)) {
+    } else if ((pairs->decider || node->gpu_count > 1) && all_decided(state, pairs)) {
         node->nvlink = NVLINK_NONE;
     } else if (catalogue_says_none(state)) {
         node->nvlink = NVLINK_NONE;
@@ -116,9 +161,13 @@ static void conclude_state(struct merge_state *state, const struct pair_facts *p
     merge_add_fact(state, "nvlink", source, "%s", nvlink_state_name(node->nvlink));
 }
 
+/* A model that the catalogue does not have goes by its gfx name. */
 static bool is_amd(const struct merge_state *state, unsigned gpu)
 {
-    return state->models[gpu] && strcmp(state->models[gpu]->vendor, "amd") == 0;
+    const char *text = state->gpus[gpu].model;
+    if (state->models[gpu])
+        return strcmp(state->models[gpu]->vendor, "amd") == 0;
+    return text && strncmp(text, "gfx", 3) == 0;
 }
 
 static void label_links(struct merge_state *state, struct pair_facts *pairs)
@@ -131,111 +180,6 @@ static void label_links(struct merge_state *state, struct pair_facts *pairs)
                     is_amd(state, i) && is_amd(state, j) ? LINK_XGMI : LINK_NVLINK;
 }
 
-/* Flood fill from the smallest GPU of each domain; members come out ascending. */
-static unsigned mark_domain(const struct node_topology *node, struct node_gpu *gpus, bool *seen,
-                            unsigned first, unsigned domain)
-{
-    unsigned stack[NODE_MAXIMUM_GPUS], depth = 0, size = 0;
-    stack[depth++] = first;
-    seen[first] = true;
-    while (depth > 0) {
-        unsigned gpu = stack[--depth];
-        gpus[gpu].nvlink_domain = domain;
-        size++;
-        for (unsigned i = 0; i < node->gpu_count; i++) {
-            if (seen[i] || node->nvlink_bytes_per_second[gpu * node->gpu_count + i] <= 0)
-                continue;
-            seen[i] = true;
-            stack[depth++] = i;
-        }
-    }
-    return size;
-}
-
-static int find_domains(struct merge_state *state, struct error_info *err)
-{
-    struct node_topology *node = state->node;
-    struct node_domain *domains =
-        arena_allocate_array(state->arena, node->gpu_count, sizeof(*domains));
-    unsigned *members = arena_allocate_array(state->arena, node->gpu_count, sizeof(*members));
-    if (!domains || !members)
-        return error_set_memory(err);
-    bool seen[NODE_MAXIMUM_GPUS] = {false};
-    unsigned placed = 0;
-    for (unsigned first = 0; first < node->gpu_count; first++) {
-        if (seen[first])
-            continue;
-        unsigned domain = node->domain_count++;
-        domains[domain] = (struct node_domain){
-            .gpus = members + placed,
-            .gpu_count = mark_domain(node, state->gpus, seen, first, domain),
-        };
-        for (unsigned i = first; i < node->gpu_count; i++)
-            if (seen[i] && state->gpus[i].nvlink_domain == domain)
-                members[placed++] = i;
-    }
-    node->domains = domains;
-    return 0;
-}
-
-static void add_domain_facts(struct merge_state *state, const char *source)
-{
-    for (unsigned d = 0; d < state->node->domain_count; d++) {
-        const struct node_domain *domain = &state->node->domains[d];
-        char text[NODE_MAXIMUM_GPUS * 4];
-        size_t length = 0;
-        for (unsigned i = 0; i < domain->gpu_count; i++)
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%u",
-                                       i > 0 ? "," : "", domain->gpus[i]);
-        if (domain->gpu_count > 1)
-            merge_add_fact(state, "nvlink domain", source, "{%s}", text);
-    }
-}
-
-/* What one GPU gets when its whole domain works together. Behind switches every pair runs at
- * the GPU's full speed: the best pair of the row. Direct links add up: the sum of the row
- * (rings and meshes use them all: 8 V100 in the cube mesh reach 130 of the 150). */
-static double gpu_capability(const struct node_topology *node, unsigned gpu, bool switched)
-{
-    double sum = 0, best = 0;
-    for (unsigned i = 0; i < node->gpu_count; i++) {
-        double rate = node->nvlink_bytes_per_second[gpu * node->gpu_count + i];
-        sum += rate;
-        best = fmax(best, rate);
-    }
-    return switched ? best : sum;
-}
-
-/* Readers' figures are checked against the catalogue; what people wrote stands as it is. */
-static double model_limit(const struct merge_state *state, const struct pair_facts *pairs,
-                          unsigned gpu)
-{
-    bool measured = pairs->decider && pairs->decider->source < EVIDENCE_PRESET;
-    return measured && state->models[gpu] ? state->models[gpu]->nvlink_bytes_per_second : 0;
-}
-
-/* hwloc 2.9.0 counts A100 links twice, and ROCm SMI's XGMI figure is a constant: no GPU's links
- * add up to more than its model has. */
-static void limit_rates(struct merge_state *state, struct pair_facts *pairs)
-{
-    size_t n = state->node->gpu_count;
-    double factors[NODE_MAXIMUM_GPUS];
-    bool limited = false;
-    for (unsigned i = 0; i < n; i++) {
-        double limit = model_limit(state, pairs, i);
-        double used =
-            pairs->has_link ? gpu_capability(state->node, i, pairs->decider->nvlink_switched) : 0;
-        factors[i] = limit > 0 && used > limit ? limit / used : 1;
-        limited = limited || factors[i] < 1;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++)
-            pairs->bytes_per_second[i * n + j] *= fmin(factors[i], factors[j]);
-    if (limited)
-        merge_add_fact(state, "nvlink rates", "gpu catalogue",
-                       "scaled down to what the GPU model has");
-}
-
 static void conclude_capability(struct merge_state *state, const struct pair_facts *pairs)
 {
     struct node_topology *node = state->node;
@@ -246,20 +190,48 @@ static void conclude_capability(struct merge_state *state, const struct pair_fac
         return;
     double smallest = 0;
     for (unsigned i = 0; i < node->gpu_count; i++) {
-        double rate = gpu_capability(node, i, pairs->decider->nvlink_switched);
+        double rate = link_capability(node, i, pairs->decider->nvlink_switched);
         if (rate > 0 && (smallest <= 0 || rate < smallest))
             smallest = rate;
     }
-    node->gpu_nvlink_bytes_per_second = smallest;
+    node->gpu_nvlink_bytes_per_second = pairs->assumed ? 0 : smallest;
+    if (pairs->assumed)
+        merge_add_fact(state, "nvlink rates", pairs->decider->source_text,
+                       "links are counted, and no source names the GPU model: %.4g GB/s a link is "
+                       "assumed to compare them",
+                       LINK_RATE_ASSUMED / 1e9);
 }
 
-static void conclude_domain_nodes(struct merge_state *state)
+static const char *find_clique(struct merge_state *state, size_t e)
+{
+    const struct node_evidence *evidence = state->evidence[e];
+    for (unsigned i = 0; i < evidence->gpu_count; i++)
+        if (evidence->gpus[i].nvlink_clique && state->gpu_of[e][i] != MERGE_NO_GPU)
+            return evidence->gpus[i].nvlink_clique;
+    return NULL;
+}
+
+/* How far NVLink goes beyond this node: its clique, and how many nodes share it. */
+static void conclude_reach(struct merge_state *state)
 {
     struct node_topology *node = state->node;
     node->nvlink_domain_nodes = 1;
-    for (size_t e = state->count; e-- > 0;)
-        if (state->evidence[e]->nvlink_domain_nodes > 0)
-            node->nvlink_domain_nodes = state->evidence[e]->nvlink_domain_nodes;
+    for (size_t e = state->count; e-- > 0;) {
+        const struct node_evidence *evidence = state->evidence[e];
+        if (evidence->nvlink_domain_nodes > 0)
+            node->nvlink_domain_nodes = evidence->nvlink_domain_nodes;
+        node->nvlink_leaves_node = node->nvlink_leaves_node || evidence->nvlink_leaves_node;
+    }
+    node->nvlink_leaves_node = node->nvlink_leaves_node || node->nvlink_domain_nodes > 1;
+    for (size_t e = 0; e < state->count && !node->nvlink_clique; e++) {
+        node->nvlink_clique = merge_copy_text(state, find_clique(state, e));
+        if (node->nvlink_clique)
+            merge_add_fact(state, "nvlink clique", state->evidence[e]->source_text, "%s",
+                           node->nvlink_clique);
+    }
+    if (node->nvlink_leaves_node && node->nvlink_domain_nodes == 1)
+        merge_add_fact(state, "nvlink reach", state->evidence[0]->source_text,
+                       "wider than the node; how many nodes is not known");
 }
 
 static int create_pairs(struct merge_state *state, struct pair_facts *pairs, struct error_info *err)
@@ -267,10 +239,10 @@ static int create_pairs(struct merge_state *state, struct pair_facts *pairs, str
     size_t n = state->node->gpu_count;
     *pairs = (struct pair_facts){
         .bytes_per_second = arena_allocate_array(state->arena, n * n, sizeof(double)),
-        .decided = arena_allocate_array(state->arena, n * n, sizeof(bool)),
+        .decided_by = arena_allocate_array(state->arena, n * n, sizeof(*pairs->decided_by)),
         .links = arena_allocate_array(state->arena, n * n, sizeof(enum link_kind)),
     };
-    if (!pairs->bytes_per_second || !pairs->decided || !pairs->links)
+    if (!pairs->bytes_per_second || !pairs->decided_by || !pairs->links)
         return error_set_memory(err);
     return 0;
 }
@@ -286,14 +258,15 @@ int merge_nvlink(struct merge_state *state, struct error_info *err)
         take_pci_classes(state, e, &pairs);
     }
     state->node->nvlink_bytes_per_second = pairs.bytes_per_second;
-    limit_rates(state, &pairs);
+    const struct node_evidence *decider = pairs.decider;
+    state->node->nvlink_switched = pairs.has_link && decider->nvlink_switched;
+    if (pairs.has_link)
+        link_rates_limit(state, pairs.bytes_per_second, decider->nvlink_switched,
+                         decider->source < EVIDENCE_PRESET);
     label_links(state, &pairs);
     state->node->links = pairs.links;
     conclude_state(state, &pairs);
-    conclude_domain_nodes(state);
-    if (find_domains(state, err) < 0)
-        return -1;
+    conclude_reach(state);
     conclude_capability(state, &pairs);
-    add_domain_facts(state, pairs.decider ? pairs.decider->source_text : "merge");
-    return 0;
+    return nvlink_domains_find(state, decider ? decider->source_text : "merge", err);
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* node_topology_merge: devices that give less than others of their kind on the same node. */
+#include "topology/merge/link_rates.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Sums of equal links differ in the last bits only. */
+#define NOTABLY_LESS 0.99
+
+static bool has_links(const struct node_topology *node, unsigned gpu)
+{
+    for (unsigned i = 0; i < node->gpu_count; i++)
+        if (node->nvlink_bytes_per_second[(size_t)gpu * node->gpu_count + i] > 0)
+            return true;
+    return false;
+}
+
+static bool may_have_links(const struct merge_state *state, unsigned gpu)
+{
+    const struct gpu_model *model = state->models[gpu];
+    return model ? model->nvlink_bytes_per_second > 0 : state->node->gpus[gpu].problem != NULL;
+}
+
+static bool same_model(const struct merge_state *state, unsigned left, unsigned right)
+{
+    const char *first = state->gpus[left].model, *second = state->gpus[right].model;
+    return first && second ? strcmp(first, second) == 0 : first == second;
+}
+
+/* Behind switches every GPU is wired alike; what another of its model has, it should have. With
+ * direct links the corners of a mesh may differ by design. */
+static bool has_less_links(const struct merge_state *state, unsigned gpu)
+{
+    double own = link_capability(state->node, gpu, true);
+    for (unsigned i = 0; i < state->node->gpu_count && state->node->nvlink_switched; i++)
+        if (i != gpu && same_model(state, gpu, i) && !state->gpus[i].mig &&
+            own < link_capability(state->node, i, true) * NOTABLY_LESS)
+            return true;
+    return false;
+}
+
+static void judge_gpu(struct merge_state *state, unsigned gpu)
+{
+    struct node_topology *node = state->node;
+    struct node_gpu *own = &state->gpus[gpu];
+    bool linked = has_links(node, gpu);
+    if (node->nvlink == NVLINK_KNOWN && !own->mig && has_less_links(state, gpu))
+        merge_gpu_problem(state, gpu,
+                          linked ? "fewer NVLinks than others of its model"
+                                 : "lost NVLink: others of its model have it, it has none");
+    own->nvlink_lost = own->problem && !own->mig && !linked && may_have_links(state, gpu) &&
+                       node->nvlink != NVLINK_UNKNOWN;
+    if (own->problem)
+        merge_warn(state, "GPU %u%s%s: %s", gpu, own->bus_id ? " " : "",
+                   own->bus_id ? own->bus_id : "", own->problem);
+    if (own->mig)
+        merge_warn(state, "GPU %u is cut into MIG instances: no NVLink and no peers", gpu);
+}
+
+/* The rate of most rails; 0: they say none. */
+static double usual_rate(const struct node_topology *node)
+{
+    double usual = 0;
+    unsigned most = 0;
+    for (unsigned i = 0; i < node->nic_count; i++) {
+        unsigned equal = 0;
+        double rate = node->nics[i].bytes_per_second;
+        for (unsigned j = 0; j < node->nic_count; j++)
+            equal += node->nics[j].role == NIC_RAIL && node->nics[j].bytes_per_second <= rate &&
+                     node->nics[j].bytes_per_second >= rate;
+        if (node->nics[i].role != NIC_RAIL || rate <= 0 || equal < most ||
+            (equal == most && rate <= usual))
+            continue;
+        usual = rate;
+        most = equal;
+    }
+    return usual;
+}
+
+static void judge_nics(struct merge_state *state)
+{
+    double usual = usual_rate(state->node);
+    for (unsigned i = 0; i < state->node->nic_count; i++) {
+        struct node_nic *nic = &state->nics[i];
+        if (nic->role == NIC_RAIL && !nic->problem && nic->bytes_per_second > 0 &&
+            nic->bytes_per_second < usual * NOTABLY_LESS)
+            nic->problem = merge_format(state, "runs at %.4g of %.4g Gb/s, the rate of its rails",
+                                        nic->bytes_per_second * 8e-9, usual * 8e-9);
+        if (nic->problem)
+            merge_warn(state, "NIC %s: %s", nic->name ? nic->name : "without a name", nic->problem);
+    }
+}
+
+void merge_health(struct merge_state *state)
+{
+    for (unsigned i = 0; i < state->node->gpu_count; i++)
+        judge_gpu(state, i);
+    judge_nics(state);
+}

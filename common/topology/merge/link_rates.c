@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "topology/merge/link_rates.h"
+#include <math.h>
+
+/* Of the weaker end; 0: neither the models nor the source tell. */
+static double link_rate(const struct merge_state *state, size_t e, unsigned first, unsigned second)
+{
+    const struct gpu_model *ends[] = {state->models[first], state->models[second]};
+    double rate = 0;
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        if (!ends[i] || ends[i]->nvlink_links == 0)
+            return state->evidence[e]->nvlink_link_bytes_per_second;
+        double own = ends[i]->nvlink_bytes_per_second / ends[i]->nvlink_links;
+        rate = i == 0 ? own : fmin(rate, own);
+    }
+    return rate;
+}
+
+static double counted_rate(const struct merge_state *state, size_t e, unsigned i, unsigned j,
+                           bool *ret_assumed)
+{
+    const struct node_evidence *evidence = state->evidence[e];
+    size_t n = evidence->gpu_count;
+    unsigned there = evidence->nvlink_link_counts[i * n + j];
+    unsigned back = evidence->nvlink_link_counts[j * n + i];
+    unsigned links = there < back ? there : back; /* a source in doubt counts low */
+    double rate = link_rate(state, e, state->gpu_of[e][i], state->gpu_of[e][j]);
+    if (links == 0)
+        return 0;
+    *ret_assumed = rate <= 0;
+    return links * (rate > 0 ? rate : LINK_RATE_ASSUMED);
+}
+
+double link_rate_of_pair(const struct merge_state *state, size_t e, unsigned i, unsigned j,
+                         bool *ret_assumed)
+{
+    const struct node_evidence *evidence = state->evidence[e];
+    size_t n = evidence->gpu_count;
+    *ret_assumed = false;
+    if (evidence->nvlink != NVLINK_KNOWN)
+        return 0;
+    if (evidence->nvlink_bytes_per_second) {
+        double there = evidence->nvlink_bytes_per_second[i * n + j];
+        double back = evidence->nvlink_bytes_per_second[j * n + i];
+        if (there < 0 || back < 0)
+            return NVLINK_RATE_UNKNOWN;
+        double rate = fmin(there, back); /* a link is two-way */
+        if (rate > 0)
+            return isfinite(rate) ? rate : 0;
+    }
+    return evidence->nvlink_link_counts ? counted_rate(state, e, i, j, ret_assumed) : 0;
+}
+
+double link_capability(const struct node_topology *node, unsigned gpu, bool switched)
+{
+    double sum = 0, best = 0;
+    for (unsigned i = 0; i < node->gpu_count; i++) {
+        double rate = node->nvlink_bytes_per_second[gpu * node->gpu_count + i];
+        sum += rate;
+        best = fmax(best, rate);
+    }
+    return switched ? best : sum;
+}
+
+void link_rates_limit(struct merge_state *state, double *rates, bool switched, bool measured)
+{
+    size_t n = state->node->gpu_count;
+    double factors[NODE_MAXIMUM_GPUS];
+    bool limited = false;
+    for (unsigned i = 0; i < n; i++) {
+        const struct gpu_model *model = measured ? state->models[i] : NULL;
+        double limit = model ? model->nvlink_bytes_per_second : 0;
+        double used = link_capability(state->node, i, switched);
+        factors[i] = limit > 0 && used > limit ? limit / used : 1;
+        limited = limited || factors[i] < 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            rates[i * n + j] *= fmin(factors[i], factors[j]);
+    if (limited)
+        merge_add_fact(state, "nvlink rates", "gpu catalogue",
+                       "scaled down to what the GPU model has");
+}
