@@ -1,15 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/data_file.h"
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include <stdint.h>
 #include <string.h>
+#include <zlib.h>
+
+#define GZIP_WINDOW (16 + MAX_WBITS) /* zlib's sign for gzip's header */
+#define GZIP_SIZE_BYTES 4u           /* the text's size ends the file, little endian */
+
+struct data_file {
+    const char *name; /* "gpus.yaml" */
+    const unsigned char *packed;
+    size_t packed_bytes;
+};
 
 /* Made by embed_data.sh. */
 extern const struct data_file data_file_table[];
 extern const size_t data_file_table_count;
 
-const struct data_file *data_file_find(const char *name)
+static const struct data_file *find(const char *name)
 {
     for (size_t i = 0; i < data_file_table_count; i++)
         if (strcmp(data_file_table[i].name, name) == 0)
             return &data_file_table[i];
     return NULL;
+}
+
+static size_t text_bytes(const struct data_file *file)
+{
+    const unsigned char *size = file->packed + file->packed_bytes - GZIP_SIZE_BYTES;
+    return size[0] | (size_t)size[1] << 8 | (size_t)size[2] << 16 | (size_t)size[3] << 24;
+}
+
+static int unpack(const struct data_file *file, char *text, size_t bytes)
+{
+    z_stream stream = {
+        .next_in = (z_const Bytef *)file->packed,
+        .avail_in = (uInt)file->packed_bytes,
+        .next_out = (Bytef *)text,
+        .avail_out = (uInt)bytes,
+    };
+    if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
+        return -1;
+    int end = inflate(&stream, Z_FINISH);
+    inflateEnd(&stream);
+    return end == Z_STREAM_END && stream.total_out == bytes ? 0 : -1;
+}
+
+char *data_file_read(const char *name, size_t *ret_bytes, struct error_info *err)
+{
+    const struct data_file *file = find(name);
+    if (!file)
+        return error_null(error_set_system(err, "%s was not compiled in", name));
+    size_t bytes = text_bytes(file);
+    CLEANUP_MEMORY char *text =
+        bytes <= DATA_FILE_MAXIMUM_BYTES ? memory_allocate(bytes + 1) : NULL;
+    if (!text || unpack(file, text, bytes) < 0)
+        return error_null(error_set_memory(err));
+    *ret_bytes = bytes;
+    return move_pointer(text);
 }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * data_file: the data files under common/…/data/, compiled into the program by the build.
+ * data_file: the data files under common/…/data/, compiled into the program by the build
+ * (embed_data.sh), packed with gzip: every srun maps them, few read them all.
  */
 #ifndef BASE_DATA_FILE_H
 #define BASE_DATA_FILE_H
 
+#include "base/error.h"
 #include <stddef.h>
 
-struct data_file {
-    const char *name; /* "gpus.yaml" */
-    const char *text;
-    size_t bytes;
-};
+#define DATA_FILE_MAXIMUM_BYTES ((size_t)8 << 20)
 
-/* NULL when no such file was compiled in. */
-const struct data_file *data_file_find(const char *name);
+/* Its text with a final NUL (memory_free), or NULL: no such file was compiled in. */
+char *data_file_read(const char *name, size_t *ret_bytes, struct error_info *err);
 
 #endif

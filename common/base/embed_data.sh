@@ -3,8 +3,8 @@
 # embed_data.sh [--brief] OUT.S [FILE…]: writes assembler that compiles the files in, as
 #     extern const struct data_file data_file_table[];
 #     extern const size_t data_file_table_count;
-# (common/base/data_file.h). Names are last path components; each text ends in a NUL that
-# its size does not count. Comment lines of YAML stay behind, empty, so that line numbers
+# (common/base/data_file.c). Names are last path components; the texts are packed with gzip.
+# Comment lines of YAML stay behind, empty, so that line numbers
 # hold: they are for the files' readers, and the plugin counts its bytes. --brief leaves out
 # the texts of `source:` too, which only the program's reports show.
 set -euo pipefail
@@ -39,9 +39,9 @@ declare -A seen=()
             exit 1
         fi
         seen[$name]=$file
-        sed -E "$script" "$file" > "$texts/$name"
+        sed -E "$script" "$file" | gzip -9n > "$texts/$name"
         printf '.Lname%d: .asciz "%s"\n' "$i" "$name"
-        printf '.Ltext%d: .incbin "%s"\n.Lend%d: .byte 0\n' "$i" "$texts/$name" "$i"
+        printf '.Ltext%d: .incbin "%s"\n.Lend%d:\n' "$i" "$texts/$name" "$i"
         i=$((i + 1))
     done
     echo '.section .rodata.data_file_table_count,"a"'

@@ -236,10 +236,9 @@ struct efficiency_catalogue *efficiency_catalogue_parse(const char *text, size_t
 
 struct efficiency_catalogue *efficiency_catalogue_builtin(struct error_info *err)
 {
-    const struct data_file *file = data_file_find(EFFICIENCY_FILE);
-    if (!file)
-        return error_null(error_set(err, EFFICIENCY_FILE " is not compiled in"));
-    return efficiency_catalogue_parse(file->text, file->bytes, EFFICIENCY_FILE, err);
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = data_file_read(EFFICIENCY_FILE, &bytes, err);
+    return text ? efficiency_catalogue_parse(text, bytes, EFFICIENCY_FILE, err) : NULL;
 }
 
 void efficiency_catalogue_free(struct efficiency_catalogue *catalogue)

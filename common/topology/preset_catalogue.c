@@ -207,10 +207,9 @@ struct preset_catalogue *preset_catalogue_parse(const char *text, size_t bytes, 
 
 struct preset_catalogue *preset_catalogue_builtin(struct error_info *err)
 {
-    const struct data_file *file = data_file_find(CATALOGUE_FILE);
-    if (!file)
-        return error_null(error_set_system(err, "%s was not compiled in", CATALOGUE_FILE));
-    return preset_catalogue_parse(file->text, file->bytes, file->name, err);
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = data_file_read(CATALOGUE_FILE, &bytes, err);
+    return text ? preset_catalogue_parse(text, bytes, CATALOGUE_FILE, err) : NULL;
 }
 
 void preset_catalogue_free(struct preset_catalogue *catalogue)

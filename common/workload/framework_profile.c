@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CATALOGUE_FILE "frameworks.yaml"
 #define CATALOGUE_MAXIMUM_BYTES ((size_t)4 << 20)
 #define CATALOGUE_MAXIMUM_PROFILES 64u
 #define MAXIMUM_BYTES_PER_PARAMETER 64.0
@@ -175,10 +176,9 @@ struct framework_catalogue *framework_catalogue_parse(const char *text, size_t b
 
 struct framework_catalogue *framework_catalogue_builtin(struct error_info *err)
 {
-    const struct data_file *file = data_file_find("frameworks.yaml");
-    if (!file)
-        return error_null(error_set_system(err, "frameworks.yaml was not compiled in"));
-    return framework_catalogue_parse(file->text, file->bytes, file->name, err);
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = data_file_read(CATALOGUE_FILE, &bytes, err);
+    return text ? framework_catalogue_parse(text, bytes, CATALOGUE_FILE, err) : NULL;
 }
 
 void framework_catalogue_free(struct framework_catalogue *catalogue)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CATALOGUE_FILE "models.yaml"
 #define CATALOGUE_MAXIMUM_BYTES ((size_t)16 << 20)
 #define CATALOGUE_MAXIMUM_MODELS 4096u
 #define CATALOGUE_MAXIMUM_NAMES 512u /* that a "did you mean" looks at */
@@ -259,10 +260,9 @@ struct model_catalogue *model_catalogue_parse(const char *text, size_t bytes, co
 
 struct model_catalogue *model_catalogue_builtin(struct error_info *err)
 {
-    const struct data_file *file = data_file_find("models.yaml");
-    if (!file)
-        return error_null(error_set_system(err, "models.yaml was not compiled in"));
-    return model_catalogue_parse(file->text, file->bytes, file->name, err);
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = data_file_read(CATALOGUE_FILE, &bytes, err);
+    return text ? model_catalogue_parse(text, bytes, CATALOGUE_FILE, err) : NULL;
 }
 
 void model_catalogue_free(struct model_catalogue *catalogue)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs/catalogues.h"
+#include "base/data_file.h"
 #include "base/text_file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#define DATA_FILE_MAXIMUM_BYTES ((size_t)8 << 20)
 #define PATH_BYTES 4096
 
 #define DATA_FILES "gpus.yaml, node_presets.yaml, models.yaml, frameworks.yaml, efficiencies.yaml"

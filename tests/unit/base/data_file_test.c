@@ -7,19 +7,27 @@
 static void finds_what_was_compiled_in(void **state)
 {
     (void)state;
-    const struct data_file *file = data_file_find("gpus.yaml");
-    assert_non_null(file);
-    assert_string_equal(file->name, "gpus.yaml");
-    assert_true(file->bytes > 0);
-    assert_int_equal(strlen(file->text), file->bytes); /* the NUL behind it */
-    assert_int_equal(file->text[file->bytes - 1], '\n');
+    struct error_info err = {.kind = ERROR_NONE};
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = data_file_read("gpus.yaml", &bytes, &err);
+    assert_true(text && err.kind == ERROR_NONE);
+    assert_true(bytes > 0);
+    assert_int_equal(strlen(text), bytes); /* the NUL behind it */
+    assert_int_equal(text[bytes - 1], '\n');
+    assert_non_null(strstr(text, "schema: parplan.gpus/1\n"));
 }
 
 static void knows_nothing_else(void **state)
 {
     (void)state;
-    assert_null(data_file_find("absent.yaml"));
-    assert_null(data_file_find(""));
+    static const char *const names[] = {"absent.yaml", ""};
+    size_t bytes = 7;
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        assert_null(data_file_read(names[i], &bytes, &err));
+        assert_non_null(strstr(err.text, "was not compiled in"));
+    }
+    assert_int_equal(bytes, 7);
 }
 
 static const struct CMUnitTest tests[] = {
