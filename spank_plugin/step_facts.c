@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/step_facts.h"
 #include "base/name_index.h"
+#include <errno.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static int read_layout(struct step_facts *facts, struct error_info *err)
     slurm_step_layout_t *layout = slurm_job_step_layout_get(&id);
     if (!layout)
         return error_set_system(err, "the controller gives no layout of step %u.%u: %s; try again",
-                                facts->job, facts->step, slurm_strerror(slurm_get_errno()));
+                                facts->job, facts->step, slurm_strerror(errno));
     facts->nodes = node_list_decode(layout->node_list ? layout->node_list : "", err);
     bool complete =
         facts->nodes && node_list_count(facts->nodes) == layout->node_cnt && layout->node_cnt > 0;
