@@ -124,9 +124,18 @@ unsigned fabric_distance(const struct fabric *fabric, unsigned left, unsigned ri
 struct fabric *fabric_select(const struct fabric *fabric, const struct node_list *names,
                              struct error_info *err);
 
-/* Slurm's topology.conf (tree: SwitchName= Nodes= Switches= LinkSpeed=; comments; line
- * continuation) and the text of `scontrol show topology` (the same words on one line with
- * Level=): one grammar, one reader. Block lines (BlockName=) are refused by name for now. */
+/* Slurm's topology.conf and the text of `scontrol show topology`, which uses the same words:
+ * one grammar. Other formats: fabric_readers/fabric_readers.h.
+ *     SwitchName=leaf1 Nodes=n[1-8]            a tree; Level= and LinkSpeed= say nothing to us
+ *     SwitchName=spine Switches=leaf[1-2]
+ *     # ClusterUUID and CliqueID: <uuid> <clique>     or "# rack1=<id>": the id of the next block
+ *     BlockName=rack1 Nodes=n[1-18]            scontrol: BlockIndex= BlockSize= too
+ *     BlockSizes=18,36                         scontrol: AggregatedBlock= … BlockSize=36
+ * A block is a domain with name and id: a candidate for an NVLink domain. Whether it is one
+ * is for the kind of its nodes to say. Where no SwitchName= stands, it is a switch of tier
+ * "block" too, and sizes above the first give tiers of aggregates (slurm_blocks.h).
+ * Refused with the line: unknown keys, RingName=, blocks that are all commented out, Slurm's
+ * functions in host lists (block{b1}). */
 struct fabric *fabric_parse_slurm(const char *text, size_t bytes, const char *source,
                                   struct error_info *err);
 

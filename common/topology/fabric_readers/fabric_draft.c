@@ -173,6 +173,12 @@ int fabric_draft_add_domain(struct fabric_draft *draft, const char *name, const 
     return draft->failed ? error_set_memory(err) : 0;
 }
 
+const struct fabric_domain_input *fabric_draft_domain(const struct fabric_draft *draft,
+                                                      size_t domain)
+{
+    return &draft->domains[domain];
+}
+
 size_t fabric_draft_domain_count(const struct fabric_draft *draft)
 {
     return draft->input.nvlink_domain_count;
@@ -205,7 +211,11 @@ void fabric_draft_warn(struct fabric_draft *draft, const char *format, ...)
 
 void fabric_draft_name_tiers(struct fabric_draft *draft, const char *const *names, unsigned count)
 {
-    draft->input.tier_names = names;
+    const char **copies = arena_allocate_array(draft->arena, count, sizeof(*copies));
+    draft->failed = draft->failed || !copies;
+    for (unsigned i = 0; copies && i < count; i++)
+        copies[i] = fabric_draft_copy(draft, names[i]);
+    draft->input.tier_names = copies;
     draft->input.tier_name_count = count;
 }
 

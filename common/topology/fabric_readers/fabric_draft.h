@@ -33,6 +33,9 @@ int fabric_draft_decode_children(struct fabric_draft *draft, size_t index, const
 /* name, id: or NULL. */
 int fabric_draft_add_domain(struct fabric_draft *draft, const char *name, const char *id,
                             unsigned line, struct error_info *err);
+/* Until the next addition. */
+const struct fabric_domain_input *fabric_draft_domain(const struct fabric_draft *draft,
+                                                      size_t domain);
 size_t fabric_draft_domain_count(const struct fabric_draft *draft);
 int fabric_draft_add_domain_node(struct fabric_draft *draft, size_t domain, const char *name,
                                  struct error_info *err);
@@ -42,7 +45,7 @@ int fabric_draft_decode_domain(struct fabric_draft *draft, size_t domain, const 
 /* Past FABRIC_MAXIMUM_WARNINGS they are dropped. Running out of memory shows in the build. */
 void fabric_draft_warn(struct fabric_draft *draft, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Near to far; the texts must outlive the build. Left out: "leaf", "spine", "core", "tier4"… */
+/* Near to far; copied. Left out: "leaf", "spine", "core", "tier4"… */
 void fabric_draft_name_tiers(struct fabric_draft *draft, const char *const *names, unsigned count);
 /* A copy that lives as long as the draft; NULL passes. NULL: out of memory, and the build fails. */
 const char *fabric_draft_copy(struct fabric_draft *draft, const char *text);

@@ -2,42 +2,53 @@
 /* Slurm's topology.conf and the text of `scontrol show topology`, which uses the same words. */
 #include "base/parse_number.h"
 #include "base/yaml_fields.h"
-#include "topology/fabric.h"
+#include "topology/fabric_readers/slurm_blocks.h"
 #include <string.h>
 #include <strings.h>
 
-#define FIRST_CAPACITY 64u
 #define BLANKS " \t\r"
-#define READER_MAXIMUM_BYTES ((size_t)256 << 20)
 
-enum slurm_key { KEY_SWITCH, KEY_NODES, KEY_SWITCHES, KEY_LINK_SPEED, KEY_LEVEL, KEY_COUNT };
+enum slurm_key {
+    KEY_SWITCH, /* the first four say what a line is */
+    KEY_BLOCK,
+    KEY_AGGREGATE,
+    KEY_SIZES,
+    HEAD_COUNT,
+    KEY_NODES = HEAD_COUNT,
+    KEY_SWITCHES,
+    KEY_LINK_SPEED, /* in units of the admin's own choice: says nothing to us */
+    KEY_LEVEL,      /* follows from the tree */
+    KEY_INDEX,
+    KEY_SIZE,
+    KEY_COUNT
+};
 
 static const char *const key_names[KEY_COUNT] = {
-    [KEY_SWITCH] = "SwitchName",    [KEY_NODES] = "Nodes", [KEY_SWITCHES] = "Switches",
-    [KEY_LINK_SPEED] = "LinkSpeed", [KEY_LEVEL] = "Level",
+    [KEY_SWITCH] = "SwitchName",    [KEY_BLOCK] = "BlockName", [KEY_AGGREGATE] = "AggregatedBlock",
+    [KEY_SIZES] = "BlockSizes",     [KEY_NODES] = "Nodes",     [KEY_SWITCHES] = "Switches",
+    [KEY_LINK_SPEED] = "LinkSpeed", [KEY_LEVEL] = "Level",     [KEY_INDEX] = "BlockIndex",
+    [KEY_SIZE] = "BlockSize",
 };
 
-/* Words of other topologies, to say what they are instead of "unknown key". */
-static const char *const other_topologies[] = {"BlockName", "BlockSizes", "AggregatedBlock",
-                                               "RingName", "Include"};
+#define BLOCK_KEYS (1u << KEY_NODES | 1u << KEY_INDEX | 1u << KEY_SIZE)
+
+/* What a line may hold beside its head. */
+static const unsigned beside_head[HEAD_COUNT] = {
+    [KEY_SWITCH] = 1u << KEY_NODES | 1u << KEY_SWITCHES | 1u << KEY_LINK_SPEED | 1u << KEY_LEVEL,
+    [KEY_BLOCK] = BLOCK_KEYS,
+    [KEY_AGGREGATE] = BLOCK_KEYS,
+};
 
 struct reader {
+    struct fabric_draft *draft;
     const char *source;
     unsigned line;
-    struct fabric_switch_input *switches;
-    size_t count, capacity;
-    struct arena *arena; /* names and places */
+    unsigned hidden_line;      /* the first BlockName= or SwitchName= in a comment, or 0 */
+    char *values[KEY_COUNT];   /* of the line at hand */
+    const char *id, *id_block; /* of the comments above: for the next block, or that one */
+    bool is_part;              /* BlockIndex= shows that blocks are left out */
+    struct slurm_block_sizes sizes;
 };
-
-static void free_switches(struct reader *reader)
-{
-    for (size_t i = 0; i < reader->count; i++) {
-        node_list_free((struct node_list *)reader->switches[i].nodes);
-        node_list_free((struct node_list *)reader->switches[i].children);
-    }
-    memory_free(reader->switches);
-    arena_free(reader->arena);
-}
 
 /* Length of a backslash at the end of a line, with that end; 0: none here. */
 static size_t continuation(const char *text)
@@ -69,15 +80,51 @@ static char *next_line(char **text, unsigned *line, unsigned *next)
     return start;
 }
 
-static void cut_comment(char *line)
+/* The comment behind the line, which it is cut off from; or NULL. */
+static char *cut_comment(char *line)
 {
     bool quoted = false;
     for (; *line; line++) {
         quoted = quoted != (*line == '"');
-        if (*line == '#' && !quoted)
-            *line = '\0';
-        if (!*line)
-            return;
+        if (*line != '#' || quoted)
+            continue;
+        *line = '\0';
+        return line + 1;
+    }
+    return NULL;
+}
+
+/* "<uuid> <clique>" to "<uuid>.<clique>". */
+static void join_words(char *text)
+{
+    char *blank = text + strcspn(text, BLANKS);
+    char *second = blank + strspn(blank, BLANKS);
+    if (!*second)
+        return;
+    *blank = '.';
+    memmove(blank + 1, second, strlen(second) + 1);
+}
+
+/* "ClusterUUID and CliqueID: <uuid> <clique>" as Azure's tools write it, and "block=domain" as
+ * topograph does, stand above a block. */
+static void note_comment(struct reader *reader, char *text)
+{
+    text += strspn(text, "#" BLANKS);
+    size_t end = strlen(text);
+    while (end > 0 && strchr(BLANKS, text[end - 1]))
+        text[--end] = '\0';
+    char *equals = strchr(text, '='), *colon = strchr(text, ':');
+    if (strncasecmp(text, "BlockName=", 10) == 0 || strncasecmp(text, "SwitchName=", 11) == 0) {
+        reader->hidden_line = reader->hidden_line > 0 ? reader->hidden_line : reader->line;
+    } else if (strncasecmp(text, "ClusterUUID", 11) == 0 && colon) {
+        char *id = colon + 1 + strspn(colon + 1, BLANKS);
+        join_words(id);
+        reader->id = *id ? id : NULL;
+        reader->id_block = NULL;
+    } else if (equals && !text[strcspn(text, BLANKS)]) {
+        *equals = '\0';
+        reader->id = equals + 1;
+        reader->id_block = text;
     }
 }
 
@@ -90,17 +137,15 @@ static int find_key(const struct reader *reader, const char *key, enum slurm_key
         *ret = (enum slurm_key)i;
         return 0;
     }
-    for (size_t i = 0; i < COUNT_OF(other_topologies); i++)
-        if (strcasecmp(key, other_topologies[i]) == 0)
-            return error_set(err,
-                             "%s:%u: %s= is not read; a tree (SwitchName=) is expected, or a "
-                             "cluster file with nvlink_domains",
-                             reader->source, reader->line, other_topologies[i]);
+    if (strcasecmp(key, "RingName") == 0)
+        return error_set(err,
+                         "%s:%u: RingName= is not read; describe the network with SwitchName= or "
+                         "BlockName=, or in a cluster file",
+                         reader->source, reader->line);
     const char *nearest = name_nearest(key, key_names, KEY_COUNT);
-    return error_set(err, "%s:%u: unknown key %s%s%s", reader->source, reader->line, key,
-                     nearest ? "; did you mean "
-                             : "; SwitchName, Nodes, Switches and LinkSpeed "
-                               "are known",
+    return error_set(err, "%s:%u: unknown key %s; %s%s", reader->source, reader->line, key,
+                     nearest ? "did you mean "
+                             : "SwitchName, Nodes, Switches, BlockName and BlockSizes are known",
                      nearest ? nearest : "");
 }
 
@@ -129,118 +174,155 @@ static int next_pair(const struct reader *reader, char **line, char **ret_key, c
     return 0;
 }
 
-/* "(null)" is what scontrol prints where there is nothing. */
-static bool is_empty(const char *value) { return !*value || strcmp(value, "(null)") == 0; }
-
-static int decode_list(const struct reader *reader, enum slurm_key key, const char *value,
-                       const struct node_list **ret, struct error_info *err)
+static int read_pairs(struct reader *reader, char *line, unsigned *ret_seen, struct error_info *err)
 {
-    struct node_list *list = node_list_decode(value, err);
-    if (!list)
-        return error_prefix(err, "%s:%u: %s", reader->source, reader->line, key_names[key]);
-    *ret = list;
-    return 0;
-}
-
-static int read_value(struct reader *reader, struct fabric_switch_input *entry, enum slurm_key key,
-                      const char *value, struct error_info *err)
-{
-    uint64_t level;
-    switch (key) {
-    case KEY_SWITCH:
-        entry->name = arena_copy_text(reader->arena, value);
-        return entry->name ? 0 : error_set_memory(err);
-    case KEY_NODES:
-        return is_empty(value) ? 0 : decode_list(reader, key, value, &entry->nodes, err);
-    case KEY_SWITCHES:
-        return is_empty(value) ? 0 : decode_list(reader, key, value, &entry->children, err);
-    case KEY_LEVEL:
-        /* Tiers follow from the tree; a level that is no number is a sign of other input. */
-        if (parse_unsigned(value, 0, UINT16_MAX, &level, err) < 0)
-            return error_prefix(err, "%s:%u: Level", reader->source, reader->line);
-        return 0;
-    case KEY_LINK_SPEED: /* in units of the admin's own choice: says nothing to us */
-    case KEY_COUNT:
-        break;
-    }
-    return 0;
-}
-
-static int grow(struct reader *reader, struct error_info *err)
-{
-    if (reader->count == FABRIC_MAXIMUM_SWITCHES)
-        return error_set(err, "%s:%u: more than %u switches", reader->source, reader->line,
-                         FABRIC_MAXIMUM_SWITCHES);
-    if (reader->count < reader->capacity)
-        return 0;
-    size_t capacity = reader->capacity ? reader->capacity * 2 : FIRST_CAPACITY;
-    struct fabric_switch_input *switches =
-        memory_grow_array(reader->switches, reader->capacity, capacity, sizeof(*reader->switches));
-    if (!switches) {
-        error_set_memory(err);
-        return -1;
-    }
-    reader->switches = switches;
-    reader->capacity = capacity;
-    return 0;
-}
-
-static int read_pairs(struct reader *reader, char *line, struct fabric_switch_input *entry,
-                      struct error_info *err)
-{
-    unsigned seen = 0;
+    memset(reader->values, 0, sizeof(reader->values));
     for (;;) {
         char *key_text = NULL, *value = NULL;
         enum slurm_key key = KEY_COUNT;
         if (next_pair(reader, &line, &key_text, &value, err) < 0)
             return -1;
         if (!key_text)
-            break;
+            return 0;
         if (find_key(reader, key_text, &key, err) < 0)
             return -1;
-        if (seen & 1u << key)
+        if (*ret_seen & 1u << key)
             return error_set(err, "%s:%u: %s= stands twice", reader->source, reader->line,
                              key_names[key]);
-        seen |= 1u << key;
-        if (read_value(reader, entry, key, value, err) < 0)
+        *ret_seen |= 1u << key;
+        /* "(null)" is what scontrol prints where there is nothing. */
+        reader->values[key] = *value && strcmp(value, "(null)") != 0 ? value : NULL;
+        if ((key == KEY_NODES || key == KEY_SWITCHES) && strchr(value, '{'))
+            return error_set(err,
+                             "%s:%u: %s=%.40s is a function that only slurmctld can resolve; "
+                             "write the names out",
+                             reader->source, reader->line, key_names[key], value);
+    }
+}
+
+static int read_number(const struct reader *reader, enum slurm_key key, uint64_t *ret,
+                       struct error_info *err)
+{
+    if (reader->values[key] && parse_unsigned(reader->values[key], 0, UINT32_MAX, ret, err) < 0)
+        return error_prefix(err, "%s:%u: %s", reader->source, reader->line, key_names[key]);
+    return 0;
+}
+
+static int note_size(struct reader *reader, enum slurm_key key, const char *text,
+                     struct error_info *err)
+{
+    if (text && slurm_block_sizes_add(&reader->sizes, text, err) < 0)
+        return error_prefix(err, "%s:%u: %s", reader->source, reader->line, key_names[key]);
+    return 0;
+}
+
+static int read_switch(struct reader *reader, struct error_info *err)
+{
+    struct fabric_draft *draft = reader->draft;
+    size_t index = fabric_draft_switch_count(draft);
+    const char *nodes = reader->values[KEY_NODES], *children = reader->values[KEY_SWITCHES];
+    uint64_t ignored;
+    if (read_number(reader, KEY_LEVEL, &ignored, err) < 0 ||
+        !fabric_draft_add_switch(draft, reader->values[KEY_SWITCH], reader->line, err) ||
+        (nodes && fabric_draft_decode_nodes(draft, index, nodes, err) < 0) ||
+        (children && fabric_draft_decode_children(draft, index, children, err) < 0))
+        return -1;
+    return 0;
+}
+
+static int read_block(struct reader *reader, struct error_info *err)
+{
+    struct fabric_draft *draft = reader->draft;
+    size_t number = fabric_draft_domain_count(draft);
+    const char *nodes = reader->values[KEY_NODES], *name = reader->values[KEY_BLOCK];
+    bool is_named = !reader->id_block || strcmp(reader->id_block, name) == 0;
+    uint64_t index = number;
+    if (read_number(reader, KEY_INDEX, &index, err) < 0 ||
+        note_size(reader, KEY_SIZE, reader->values[KEY_SIZE], err) < 0 ||
+        fabric_draft_add_domain(draft, name, is_named ? reader->id : NULL, reader->line, err) < 0 ||
+        (nodes && fabric_draft_decode_domain(draft, number, nodes, err) < 0))
+        return -1;
+    reader->is_part = reader->is_part || index != number;
+    return 0;
+}
+
+static int read_sizes(struct reader *reader, struct error_info *err)
+{
+    for (char *next, *size = reader->values[KEY_SIZES]; size; size = next) {
+        next = strchr(size, ',');
+        if (next)
+            *next++ = '\0';
+        if (note_size(reader, KEY_SIZES, size, err) < 0)
             return -1;
     }
-    if (!entry->name || !*entry->name)
-        return error_set(err, "%s:%u: SwitchName= is missing", reader->source, reader->line);
     return 0;
 }
 
 static int read_line(struct reader *reader, char *line, struct error_info *err)
 {
-    cut_comment(line);
-    line += strspn(line, BLANKS);
-    if (!*line)
-        return 0;
-    if (grow(reader, err) < 0)
+    unsigned seen = 0, head = 0;
+    if (read_pairs(reader, line, &seen, err) < 0)
         return -1;
-    struct fabric_switch_input *entry = &reader->switches[reader->count++];
-    entry->where = arena_format(reader->arena, "%s:%u", reader->source, reader->line);
-    if (!entry->where)
-        return error_set_memory(err);
-    return read_pairs(reader, line, entry, err);
+    while (head < HEAD_COUNT && !reader->values[head])
+        head++;
+    if (head == HEAD_COUNT)
+        return error_set(err, "%s:%u: SwitchName= or BlockName= is missing", reader->source,
+                         reader->line);
+    for (unsigned key = 0; key < KEY_COUNT; key++)
+        if (seen & ~beside_head[head] & 1u << key && key != head)
+            return error_set(err, "%s:%u: %s= does not belong to a line with %s=", reader->source,
+                             reader->line, key_names[key], key_names[head]);
+    switch (head) {
+    case KEY_SWITCH:
+        return read_switch(reader, err);
+    case KEY_BLOCK:
+        return read_block(reader, err);
+    case KEY_SIZES:
+        return read_sizes(reader, err);
+    default: /* an aggregate: its place follows from its size */
+        return note_size(reader, KEY_SIZE, reader->values[KEY_SIZE], err);
+    }
 }
 
-static struct fabric *read_text(struct reader *reader, char *text, struct error_info *err)
+static int read_lines(struct reader *reader, char *text, struct error_info *err)
 {
     unsigned next = 1;
     char *line;
-    reader->arena = arena_create(READER_MAXIMUM_BYTES);
-    if (!reader->arena)
-        return error_null(error_set_memory(err));
-    while ((line = next_line(&text, &reader->line, &next)))
+    while ((line = next_line(&text, &reader->line, &next))) {
+        char *comment = cut_comment(line);
+        if (!line[strspn(line, BLANKS)]) {
+            if (comment)
+                note_comment(reader, comment);
+            continue;
+        }
         if (read_line(reader, line, err) < 0)
-            return NULL;
-    if (reader->count == 0)
-        return error_null(error_set(err,
-                                    "%s: no SwitchName= line: the file, or the controller, "
-                                    "describes no tree of switches",
-                                    reader->source));
-    return fabric_create(reader->source, reader->switches, reader->count, NULL, 0, err);
+            return -1;
+        reader->id = NULL;
+        reader->id_block = NULL;
+    }
+    return 0;
+}
+
+static int finish(struct reader *reader, struct error_info *err)
+{
+    size_t switches = fabric_draft_switch_count(reader->draft);
+    size_t blocks = fabric_draft_domain_count(reader->draft);
+    if (switches + blocks == 0 && reader->hidden_line > 0)
+        return error_set(err,
+                         "%s:%u: every block or switch is a comment, the first one here; remove "
+                         "the '#' where the line is meant",
+                         reader->source, reader->hidden_line);
+    if (switches + blocks == 0)
+        return error_set(err,
+                         "%s: no SwitchName= or BlockName= line: the file, or the controller, "
+                         "describes no tree of switches and no blocks",
+                         reader->source);
+    if (reader->is_part && reader->sizes.count > 1) {
+        reader->sizes.count = 1;
+        fabric_draft_warn(reader->draft, "%s: only a part of the blocks; aggregates are left out",
+                          reader->source);
+    }
+    return switches > 0 ? 0 : slurm_blocks_place(reader->draft, &reader->sizes, err);
 }
 
 struct fabric *fabric_parse_slurm(const char *text, size_t bytes, const char *source,
@@ -254,8 +336,9 @@ struct fabric *fabric_parse_slurm(const char *text, size_t bytes, const char *so
     CLEANUP_MEMORY char *copy = memory_copy_bytes(text, bytes);
     if (!copy)
         return error_null(error_set_memory(err));
-    struct reader reader = {.source = source};
-    struct fabric *fabric = read_text(&reader, copy, err);
-    free_switches(&reader);
-    return fabric;
+    CLEANUP(fabric_draft) struct fabric_draft *draft = fabric_draft_create(source, err);
+    struct reader reader = {.draft = draft, .source = source};
+    if (!draft || read_lines(&reader, copy, err) < 0 || finish(&reader, err) < 0)
+        return NULL;
+    return fabric_draft_build(draft, err);
 }
