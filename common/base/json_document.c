@@ -8,9 +8,11 @@
 
 #define JSON_MAXIMUM_VALUES ((size_t)4 << 20)
 
-/* json-c takes more than JSON (NaN, comments, leading zeros, control characters in strings)
- * and silently keeps the last of two equal keys. The scan refuses the first kind before
- * json-c reads the text, with an offset, and counts the keys so that a lost one shows. */
+/* json-c takes more than JSON (NaN, comments, leading zeros, a comma before a bracket, control
+ * characters in strings) and silently keeps the last of two equal keys. Its strict mode is no
+ * help: in json-c 0.18 that refuses every character beyond ASCII. The scan refuses the first
+ * kind before json-c reads the text, with an offset, and counts the keys so that a lost one
+ * shows. */
 struct scan {
     const char *text;
     size_t bytes;
@@ -18,6 +20,7 @@ struct scan {
     unsigned depth;
     size_t values;
     size_t keys;
+    bool after_comma;
     const char *source;
     struct error_info *err;
 };
@@ -30,6 +33,11 @@ static int error_at(const struct scan *scan, size_t offset, const char *reason)
 static char character_at(const struct scan *scan, size_t at)
 {
     return at < scan->bytes ? scan->text[at] : '\0';
+}
+
+static bool is_blank(char character)
+{
+    return character == ' ' || character == '\t' || character == '\n' || character == '\r';
 }
 
 static int scan_string(struct scan *scan)
@@ -80,15 +88,32 @@ static int scan_number(struct scan *scan)
     return 0;
 }
 
+/* true, false and null are json-c's to check; these it takes too. */
+static int scan_word(struct scan *scan)
+{
+    static const char *const refused[] = {"nan", "infinity"};
+    size_t start = scan->at;
+    while (character_at(scan, scan->at + 1) >= 'a' && character_at(scan, scan->at + 1) <= 'z')
+        scan->at++;
+    size_t length = scan->at + 1 - start;
+    for (size_t i = 0; i < COUNT_OF(refused); i++)
+        if (length >= strlen(refused[i]) &&
+            memcmp(scan->text + start, refused[i], strlen(refused[i])) == 0)
+            return error_at(scan, start, "unexpected character");
+    return 0;
+}
+
 static int scan_nesting(struct scan *scan, char character)
 {
     if (character == '{' || character == '[') {
         if (++scan->depth > JSON_MAXIMUM_DEPTH)
             return error_set(scan->err, "%s: byte %zu: nested deeper than %u levels", scan->source,
                              scan->at, JSON_MAXIMUM_DEPTH);
-    } else if (scan->depth > 0) {
-        scan->depth--;
+        return 0;
     }
+    if (scan->after_comma)
+        return error_at(scan, scan->at, "unexpected character");
+    scan->depth -= scan->depth > 0;
     return 0;
 }
 
@@ -117,17 +142,21 @@ static int scan_character(struct scan *scan, char character)
     default:
         if (character == '-' || (character >= '0' && character <= '9'))
             return scan_number(scan);
-        return character >= 'a' && character <= 'z' /* true, false, null: json-c's to check */
-                   ? 0
+        return character >= 'a' && character <= 'z'
+                   ? scan_word(scan)
                    : error_at(scan, scan->at, "unexpected character");
     }
 }
 
 static int scan_text(struct scan *scan)
 {
-    for (; scan->at < scan->bytes; scan->at++)
-        if (scan_character(scan, scan->text[scan->at]) < 0)
+    for (; scan->at < scan->bytes; scan->at++) {
+        char character = scan->text[scan->at];
+        if (scan_character(scan, character) < 0)
             return -1;
+        if (!is_blank(character))
+            scan->after_comma = character == ',';
+    }
     return 0;
 }
 
@@ -304,13 +333,17 @@ static struct json_value *convert_tree(struct json_object *tree, struct scan *sc
 static int run_tokener(struct json_tokener *tokener, const struct scan *scan,
                        struct json_object **ret_tree)
 {
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    json_tokener_set_flags(tokener, JSON_TOKENER_VALIDATE_UTF8);
     *ret_tree = json_tokener_parse_ex(tokener, scan->text, (int)scan->bytes);
+    size_t end = json_tokener_get_parse_end(tokener);
     if (json_tokener_get_error(tokener) == json_tokener_continue)
         *ret_tree = json_tokener_parse_ex(tokener, "", 1);
     enum json_tokener_error error = json_tokener_get_error(tokener);
-    if (error == json_tokener_success)
-        return 0;
+    if (error == json_tokener_success) {
+        while (end < scan->bytes && is_blank(scan->text[end]))
+            end++;
+        return end == scan->bytes ? 0 : error_at(scan, end, "unexpected character");
+    }
     if (error == json_tokener_continue || error == json_tokener_error_parse_eof)
         return error_at(scan, scan->bytes, "the text ends too early");
     return error_at(scan, json_tokener_get_parse_end(tokener), json_tokener_error_desc(error));

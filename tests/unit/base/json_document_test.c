@@ -42,6 +42,8 @@ static const struct valid_row valid[] = {
     {"[\"\\\\u0000\"]", NULL},
     {"[\"\\ud800\"]", "[\"\xef\xbf\xbd\"]"}, /* half a surrogate pair */
     {"[\"{[,:]}\"]", NULL},
+    {"[\"é,\"]", NULL},
+    {" 12 ", "12"},
     {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", NULL}, /* 32 deep */
 };
 
@@ -106,6 +108,11 @@ static void refuses_invalid_texts(void **state)
         {"[-]", "a.json: byte 1: the number is malformed"},
         {"[1e]", "a.json: byte 1: the number is malformed"},
         {"[NaN]", "a.json: byte 1: unexpected character"},
+        {"[nan]", "a.json: byte 1: unexpected character"},
+        {"[infinity]", "a.json: byte 1: unexpected character"},
+        {"[1 , ]", "a.json: byte 5: unexpected character"},
+        {"12 13", "a.json: byte 3: unexpected character"},
+        {"1true", "a.json: byte 1: unexpected character"},
         {"[-Infinity]", "a.json: byte 1: the number is malformed"},
         {"[1e999]", "a.json: a number is too large"},
         {"[True]", "a.json: byte 1: unexpected character"},
