@@ -53,7 +53,10 @@ TOPOLOGY_SOURCES := \
 	common/topology/merge/node_merge.c \
 	common/topology/merge/nvlink_domains.c \
 	common/topology/merge/nvlink_merge.c \
+	common/topology/node_readers/evidence_draft.c \
 	common/topology/node_readers/node_description.c \
+	common/topology/node_readers/node_file.c \
+	common/topology/node_readers/node_file_links.c \
 	common/topology/node_readers/preset_node.c \
 	common/topology/node_topology.c \
 	common/topology/nvlink_domain.c \
@@ -118,6 +121,8 @@ REPORT_SOURCES := \
 	common/report/catalogue_document.c \
 	common/report/catalogue_report.c \
 	common/report/environment_report.c \
+	common/report/files/file_text.c \
+	common/report/files/node_file.c \
 	common/report/map_document.c \
 	common/report/map_report.c \
 	common/report/node_report.c \
@@ -150,7 +155,7 @@ CLI_SOURCES := \
 
 # Left edge: readers that need hwloc, a child process or a device. Not in the plugin.
 READER_SOURCES := \
-	common/topology/node_readers/evidence_draft.c \
+	common/topology/node_readers/evidence/evidence_encode.c \
 	common/topology/node_readers/evidence_text.c \
 	common/topology/node_readers/hwloc_import.c \
 	common/topology/node_readers/hwloc_reader.c \
@@ -231,6 +236,7 @@ UNIT_TESTS := \
 	tests/unit/planner/step_time_test.c \
 	tests/unit/planner/strategy_words_test.c \
 	tests/unit/report/environment_report_test.c \
+	tests/unit/report/node_file_test.c \
 	tests/unit/report/number_text_test.c \
 	tests/unit/report/text_style_test.c \
 	tests/unit/report/text_table_test.c \
@@ -293,6 +299,7 @@ FUZZ_TESTS := \
 
 # One program each: tests/bench/<name>_bench.c
 BENCHES := \
+	tests/bench/fabric_bench.c \
 	tests/bench/plan_search_bench.c \
 	tests/bench/rank_map_bench.c
 

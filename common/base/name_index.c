@@ -87,15 +87,18 @@ int name_index_add(struct name_index *index, const char *name, size_t number)
 {
     size_t length = strlen(name);
     uint64_t hash = name_hash_add(NAME_HASH_START, name, length);
-    if (find_slot(index, name, hash)->name)
+    struct slot *slot = find_slot(index, name, hash);
+    if (slot->name)
         return 1;
     size_t slot_count = (size_t)1 << index->slot_bits;
-    if (index->count + 1 > slot_count / 4 * 3 && grow_slots(index) < 0)
-        return -1;
+    if (index->count + 1 > slot_count / 4 * 3) {
+        if (grow_slots(index) < 0)
+            return -1;
+        slot = find_slot(index, name, hash);
+    }
     char *copy = arena_copy_bytes(index->names, name, length);
     if (!copy)
         return -1;
-    struct slot *slot = find_slot(index, name, hash);
     *slot = (struct slot){.name = copy, .hash = hash, .number = number};
     index->count++;
     return 0;

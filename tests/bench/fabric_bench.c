@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fabric_bench: time to read the fabric of 10,000 nodes and of 100,000, as ranges and as one
+ * name after another, beside a plain scan of the same text in the same run. Prints the median
+ * over the rounds in milliseconds of processor time, nanoseconds per node, and how many scans
+ * the reading takes. Fails where 10,000 nodes take longer than the design's 50 ms, or ten times
+ * the nodes more than forty times as long (caches and fresh pages cost, squares would cost 100).
+ */
+#include "base/text_buffer.h"
+#include "topology/fabric.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ROUNDS 21u
+#define LEAF_NODES 20u
+#define LIMIT_NODES 10000u
+#define LIMIT_MILLISECONDS 50.0
+
+struct bench {
+    const char *name;
+    void (*write)(struct text_buffer *text, unsigned nodes);
+};
+
+static void write_names(struct text_buffer *text, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++)
+        text_buffer_add(text, "%sgpu-node-%06u", i > first ? "," : "", i);
+}
+
+static void write_spine(struct text_buffer *text, unsigned leaves)
+{
+    text_buffer_add(text, "SwitchName=spine Switches=leaf[0-%u]\n", leaves - 1);
+}
+
+static void write_ranges(struct text_buffer *text, unsigned nodes)
+{
+    for (unsigned leaf = 0; leaf < nodes / LEAF_NODES; leaf++)
+        text_buffer_add(text, "SwitchName=leaf%u Nodes=gpu-node-[%06u-%06u]\n", leaf,
+                        leaf * LEAF_NODES, leaf * LEAF_NODES + LEAF_NODES - 1);
+    write_spine(text, nodes / LEAF_NODES);
+}
+
+static void write_one_by_one(struct text_buffer *text, unsigned nodes)
+{
+    for (unsigned leaf = 0; leaf < nodes / LEAF_NODES; leaf++) {
+        text_buffer_add(text, "SwitchName=leaf%u Nodes=", leaf);
+        write_names(text, leaf * LEAF_NODES, LEAF_NODES);
+        text_buffer_add_text(text, "\n");
+    }
+    write_spine(text, nodes / LEAF_NODES);
+}
+
+/* As the controller prints them: upper switches list all nodes below, too. */
+static void write_scontrol(struct text_buffer *text, unsigned nodes)
+{
+    write_one_by_one(text, nodes);
+    text->length--; /* the last end of line */
+    text_buffer_add_text(text, " Nodes=");
+    write_names(text, 0, nodes);
+}
+
+static void write_blocks(struct text_buffer *text, unsigned nodes)
+{
+    for (unsigned block = 0; block < nodes / LEAF_NODES; block++) {
+        text_buffer_add(text,
+                        "# ClusterUUID and CliqueID: %08x-0000 32766\nBlockName=b%u Nodes=", block,
+                        block);
+        write_names(text, block * LEAF_NODES, LEAF_NODES);
+        text_buffer_add_text(text, "\n");
+    }
+    text_buffer_add_text(text, "BlockSizes=20,40,160\n");
+}
+
+static const struct bench benches[] = {
+    {"ranges", write_ranges},
+    {"one by one", write_one_by_one},
+    {"as scontrol", write_scontrol},
+    {"blocks", write_blocks},
+};
+
+static double spent_milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    double l = *(const double *)left, r = *(const double *)right;
+    return (l > r) - (l < r);
+}
+
+static volatile unsigned scanned; /* so that the scan is not left out */
+
+static double scan(const struct text_buffer *text)
+{
+    double before = spent_milliseconds();
+    unsigned sum = 0;
+    for (size_t i = 0; i < text->length; i++)
+        sum = sum * 31 + (unsigned char)text->text[i];
+    scanned = sum;
+    return spent_milliseconds() - before;
+}
+
+static double read_fabric(const struct text_buffer *text, unsigned nodes)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    double before = spent_milliseconds();
+    struct fabric *fabric = fabric_parse_slurm(text->text, text->length, "bench", &err);
+    if (!fabric || fabric->node_count != nodes) {
+        fprintf(stderr, "fabric_bench: %s\n", fabric ? "nodes are lost" : err.text);
+        exit(1);
+    }
+    fabric_free(fabric);
+    return spent_milliseconds() - before;
+}
+
+/* Median milliseconds. */
+static double run(const struct bench *bench, unsigned nodes)
+{
+    double scans[ROUNDS], reads[ROUNDS];
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, (size_t)64 << 20);
+    bench->write(&text, nodes);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        scans[i] = scan(&text);
+        reads[i] = read_fabric(&text, nodes);
+    }
+    qsort(scans, ROUNDS, sizeof(*scans), compare_times);
+    qsort(reads, ROUNDS, sizeof(*reads), compare_times);
+    double milliseconds = reads[ROUNDS / 2];
+    printf("%7u nodes %-12s %8zu bytes %8.2f ms %6.0f ns a node %6.1f scans\n", nodes, bench->name,
+           text.length, milliseconds, milliseconds * 1e6 / nodes, milliseconds / scans[ROUNDS / 2]);
+    return milliseconds;
+}
+
+int main(void)
+{
+    int status = 0;
+    for (size_t i = 0; i < COUNT_OF(benches); i++) {
+        double small = run(&benches[i], LIMIT_NODES);
+        double large = run(&benches[i], 10 * LIMIT_NODES);
+        bool is_slow = small > LIMIT_MILLISECONDS || large > 40 * small;
+        if (is_slow)
+            printf("%s: slower than %.0f ms, or not in proportion\n", benches[i].name,
+                   LIMIT_MILLISECONDS);
+        status = is_slow ? 1 : status;
+    }
+    return status;
+}
