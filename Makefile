@@ -161,7 +161,9 @@ READER_SOURCES := \
 	common/topology/node_readers/hwloc_reader.c \
 	common/topology/node_readers/nvlink_closure.c \
 	common/topology/node_readers/pci_device.c \
-	common/topology/node_readers/reader_child.c
+	common/topology/node_readers/reader_child.c \
+	common/topology/node_readers/text/matrix_text.c \
+	common/topology/node_readers/topo_matrix.c
 
 SPANK_SOURCES := \
 	spank_plugin/gres_text.c \
@@ -250,6 +252,7 @@ UNIT_TESTS := \
 	tests/unit/topology/gpu_catalogue_test.c \
 	tests/unit/topology/hwloc_reader_test.c \
 	tests/unit/topology/link_generation_test.c \
+	tests/unit/topology/merge_evidence_test.c \
 	tests/unit/topology/nic_roles_test.c \
 	tests/unit/topology/node_merge_test.c \
 	tests/unit/topology/nvlink_closure_test.c \
@@ -258,6 +261,7 @@ UNIT_TESTS := \
 	tests/unit/topology/preset_catalogue_test.c \
 	tests/unit/topology/rate_test.c \
 	tests/unit/topology/slurm_fabric_test.c \
+	tests/unit/topology/topo_matrix_test.c \
 	tests/unit/workload/launch_flags_test.c \
 	tests/unit/workload/admin_config_test.c \
 	tests/unit/workload/framework_profile_test.c \

@@ -32,6 +32,8 @@ void policy_place_of(const struct cluster_topology *cluster, unsigned gpus_per_n
         .gpus_per_node = used,
         .nvlink_domain_gpus = known ? domain : 0,
         .nvlink_known = known,
+        .sound_gpus = cluster->sound_gpus,
+        .fault = cluster->fault,
     };
 }
 

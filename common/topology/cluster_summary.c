@@ -60,6 +60,43 @@ static unsigned smallest_domain(const struct block_domain *blocks, unsigned coun
     return smallest > 0 ? smallest : 1;
 }
 
+static bool is_sound(const struct node_gpu *gpu) { return !gpu->mig && !gpu->nvlink_lost; }
+
+/* GPUs of the largest domain that nothing is known against, at least 1; 0: all are sound. */
+static unsigned sound_gpus(const struct node_topology *node, unsigned *ret_faulty)
+{
+    unsigned counts[NODE_MAXIMUM_GPUS] = {0}, largest = 1;
+    bool found = false;
+    for (unsigned i = 0; i < node->gpu_count; i++) {
+        if (is_sound(&node->gpus[i])) {
+            unsigned count = ++counts[node->gpus[i].nvlink_domain];
+            largest = count > largest ? count : largest;
+        } else if (!found) {
+            found = true;
+            *ret_faulty = i;
+        }
+    }
+    return found ? largest : 0;
+}
+
+static int find_faults(struct cluster_topology *cluster, struct error_info *err)
+{
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        unsigned kind = cluster->nodes[i].kind, faulty = 0;
+        unsigned sound = sound_gpus(cluster->kinds[kind], &faulty);
+        if (sound == 0 || (cluster->sound_gpus > 0 && sound >= cluster->sound_gpus))
+            continue;
+        const struct node_gpu *gpu = &cluster->kinds[kind]->gpus[faulty];
+        cluster->sound_gpus = sound;
+        cluster->fault =
+            arena_format(cluster->arena, "%s: GPU %u %s", cluster->kind_names[kind], faulty,
+                         gpu->mig ? "is cut into MIG instances" : gpu->problem);
+        if (!cluster->fault)
+            return error_set_memory(err);
+    }
+    return 0;
+}
+
 int cluster_summarise(struct cluster_topology *cluster, struct error_info *err)
 {
     unsigned limit = block_limit(cluster);
@@ -73,7 +110,7 @@ int cluster_summarise(struct cluster_topology *cluster, struct error_info *err)
         cluster->nvlink_known = cluster->nvlink_known && node->nvlink != NVLINK_UNKNOWN;
     }
     cluster->nvlink_domain_gpus = smallest_domain(blocks, limit);
-    return 0;
+    return find_faults(cluster, err);
 }
 
 unsigned cluster_nvlink_domain_gpus(const struct cluster_topology *cluster, bool *ret_known)

@@ -26,6 +26,19 @@ static unsigned first_free_block(const struct fabric *fabric)
     return first;
 }
 
+/* FABRIC_NONE: the node shares its NVLink with no other. */
+static unsigned block_of(const struct cluster_topology *cluster, unsigned fabric_node,
+                         unsigned kind)
+{
+    const struct fabric *fabric = cluster->fabric;
+    unsigned block =
+        fabric_node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric_node].nvlink_block;
+    if (block != FABRIC_NONE && fabric->domains[block].candidate &&
+        !cluster->kinds[kind]->nvlink_leaves_node)
+        return FABRIC_NONE;
+    return block;
+}
+
 static int add_nodes(struct cluster_topology *cluster, const struct node_list *names,
                      const unsigned *kinds, struct error_info *err)
 {
@@ -45,7 +58,7 @@ static int add_nodes(struct cluster_topology *cluster, const struct node_list *n
             return error_set(err, "%s: node %s is of a kind that is not there", cluster->name,
                              name);
         unsigned at = cluster->fabric ? fabric_find_node(cluster->fabric, name) : FABRIC_NONE;
-        unsigned block = at == FABRIC_NONE ? FABRIC_NONE : cluster->fabric->nodes[at].nvlink_block;
+        unsigned block = block_of(cluster, at, kinds[i]);
         nodes[i] = (struct cluster_node){
             .name = text_list_copy(cluster->arena, name, &failed),
             .kind = kinds[i],

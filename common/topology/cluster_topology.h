@@ -32,6 +32,10 @@ struct cluster_topology {
     const struct fabric *fabric; /* owned; NULL: nothing is known between nodes */
     unsigned nvlink_domain_gpus; /* cluster_nvlink_domain_gpus */
     bool nvlink_known;
+    /* GPUs of a node that one TP group can use where some are degraded or cut into instances:
+     * the smallest over the nodes; 0: nothing is known against any. And why. */
+    unsigned sound_gpus;
+    const char *fault; /* "b200-bad: GPU 2: lost NVLink …" */
     struct arena *arena;
 };
 

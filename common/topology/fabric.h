@@ -37,6 +37,8 @@ struct fabric_switch {
 
 /* Nodes that share one NVLink domain, as far as their kind has one that leaves the node. */
 struct fabric_domain {
+    bool candidate;   /* a block of Slurm's: an NVLink domain only where the nodes' NVLink
+                       * leaves them (node_topology) */
     const char *name; /* "block1", or NULL */
     const char *id;   /* "<ClusterUUID>.<CliqueID>", an accelerator label; or NULL */
     size_t node_count;
@@ -82,6 +84,7 @@ struct fabric_switch_input {
 
 /* Nodes that share one NVLink domain. They need not be in any switch. */
 struct fabric_domain_input {
+    bool candidate; /* fabric_domain */
     const struct node_list *nodes;
     const char *where;
     const char *name; /* or NULL */

@@ -279,6 +279,7 @@ static int place_domain(struct builder *builder, unsigned domain, struct fabric_
 {
     const struct fabric_domain_input *input = &builder->input->nvlink_domains[domain];
     *ret = (struct fabric_domain){
+        .candidate = input->candidate,
         .name = text_list_copy(builder->arena, input->name, &builder->failed),
         .id = text_list_copy(builder->arena, input->id, &builder->failed),
         .node_count = node_list_count(input->nodes),

@@ -118,6 +118,7 @@ static int copy_domains(struct selection *selection, struct error_info *err)
         return error_set_memory(err);
     for (size_t i = 0; i < from->domain_count; i++)
         domains[i] = (struct fabric_domain){
+            .candidate = from->domains[i].candidate,
             .name = text_list_copy(to->arena, from->domains[i].name, &selection->failed),
             .id = text_list_copy(to->arena, from->domains[i].id, &selection->failed),
         };

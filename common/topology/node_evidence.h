@@ -66,6 +66,7 @@ struct evidence_nic {
 struct node_evidence {
     enum evidence_source source;
     const char *source_text; /* "hwloc xml turin.xml" */
+    const char *node_name;   /* the host that a file of ours is about; or NULL */
     const struct evidence_gpu *gpus;
     unsigned gpu_count;
     const struct evidence_nic *nics;

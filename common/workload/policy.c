@@ -19,6 +19,7 @@ static const char *const code_names[POLICY_CODE_COUNT] = {
     [POLICY_TP_EXCEEDS_MAXIMUM] = "max-tp",
     [POLICY_TOPOLOGY_UNKNOWN] = "unknown-topology",
     [POLICY_PLAN_REQUIRED] = "require-plan",
+    [POLICY_TP_NEEDS_SOUND] = "tp-degraded-node",
 };
 
 const char *policy_code_name(enum policy_code code)
@@ -68,6 +69,21 @@ static bool check_maximum(const struct policy *policy, unsigned tp, struct polic
     verdict(ret, violation_result(policy), POLICY_TP_EXCEEDS_MAXIMUM,
             "tp=%u is more than the %u that are allowed; use tp=%u or less%s", tp, policy->max_tp,
             policy->max_tp, violation_note(policy));
+    return false;
+}
+
+static bool check_sound(const struct policy *policy, unsigned tp, const struct policy_place *place,
+                        struct policy_verdict *ret)
+{
+    unsigned sound = place->sound_gpus;
+    if (sound == 0 || tp <= sound)
+        return true;
+    unsigned usable = largest_divisor(place->gpus_per_node, sound);
+    verdict(ret, policy->tp_within == TP_WITHIN_OFF ? POLICY_WARNED : violation_result(policy),
+            POLICY_TP_NEEDS_SOUND,
+            "tp=%u needs %u GPUs joined by NVLink, a node here has %u (%.200s); use tp=%u%s, or "
+            "leave that node out",
+            tp, tp, sound, place->fault, usable, usable > 1 ? " or less" : "");
     return false;
 }
 
@@ -159,7 +175,8 @@ void policy_check(const struct policy *policy, const struct degrees *degrees,
     if (!named.where)
         named.where = "each node here";
     *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
-    if (degrees->tp <= 1 || !check_maximum(policy, degrees->tp, ret))
+    if (degrees->tp <= 1 || !check_maximum(policy, degrees->tp, ret) ||
+        !check_sound(policy, degrees->tp, &named, ret))
         return;
     if (policy->tp_within == TP_WITHIN_NODE)
         check_node(policy, degrees->tp, &named, ret);
@@ -212,5 +229,7 @@ unsigned policy_largest_tp(const struct policy *policy, const struct policy_plac
     }
     if (policy->max_tp > 0 && (largest == 0 || largest > policy->max_tp))
         largest = policy->max_tp;
+    if (place->sound_gpus > 0 && (largest == 0 || largest > place->sound_gpus))
+        largest = place->sound_gpus;
     return largest;
 }

@@ -31,6 +31,9 @@ struct policy_place {
     unsigned gpus_per_node;      /* that the job uses there; 0: unknown */
     unsigned nvlink_domain_gpus; /* smallest domain offered, may span nodes; 0: unknown */
     bool nvlink_known;
+    /* GPUs of a node that one TP group can use where some are degraded; 0: no fault is known. */
+    unsigned sound_gpus;
+    const char *fault; /* "dgx-b200: GPU 2 lost NVLink …" */
 };
 
 enum policy_code {
@@ -41,6 +44,7 @@ enum policy_code {
     POLICY_TP_EXCEEDS_MAXIMUM, /* "max-tp" */
     POLICY_TOPOLOGY_UNKNOWN,   /* "unknown-topology" */
     POLICY_PLAN_REQUIRED,      /* "require-plan" */
+    POLICY_TP_NEEDS_SOUND,     /* "tp-degraded-node" */
     POLICY_CODE_COUNT
 };
 
@@ -61,7 +65,9 @@ const char *policy_code_name(enum policy_code code); /* stable: "tp-within-node"
  * policy_largest_tp): given ones are denied, and the text says so.
  * tp_within node also warns (POLICY_TP_EXCEEDS_DOMAIN) where NVLink is known to join fewer
  * GPUs than tp: pairs of A6000 and PCIe boxes allow tp=8, slowly. A group may take whole
- * nodes of one domain, or a whole part of a node, nothing between. */
+ * nodes of one domain, or a whole part of a node, nothing between.
+ * GPUs that have lost NVLink or are cut into instances hold no TP group; tp_within: off makes
+ * that a warning. */
 void policy_check(const struct policy *policy, const struct degrees *degrees,
                   const struct policy_place *place, struct policy_verdict *ret);
 /* The verdict on a finished map: `links_out` neighbour links of TP groups leave what tp_within

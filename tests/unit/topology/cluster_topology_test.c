@@ -241,7 +241,39 @@ static void survives_lack_of_memory(void **state)
     unit_test_expect_clean_failures(make_preset_cluster, NULL);
 }
 
+/* Slurm's blocks join nodes only where NVLink leaves them. */
+static void blocks_join_trays_and_not_boxes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset;
+        bool candidate;
+        unsigned domain_gpus;
+    } cases[] = {{"gb200-nvl72", true, 8}, {"dgx-h100", true, 8}, {"dgx-h100", false, 16}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        CLEANUP(node_list) struct node_list *names = node_list_decode("n[1-2]", &err);
+        expect_made(names, &err);
+        const struct fabric_domain_input block = {
+            .candidate = cases[i].candidate, .nodes = names, .where = "topology.conf:1"};
+        const struct fabric_input input = {
+            .source = "topology.conf", .nvlink_domains = &block, .nvlink_domain_count = 1};
+        struct fabric *fabric = fabric_build(&input, &err);
+        expect_made(fabric, &err);
+        struct node_topology *node = open_preset_node(cases[i].preset);
+        static const unsigned kinds[2];
+        CLEANUP(cluster_topology)
+        struct cluster_topology *cluster =
+            cluster_topology_create("two", &node, &cases[i].preset, 1, names, kinds, fabric, &err);
+        expect_made(cluster, &err);
+        bool known = false;
+        assert_int_equal(cluster_nvlink_domain_gpus(cluster, &known), cases[i].domain_gpus);
+        assert_int_equal(cluster->sound_gpus, 0);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(blocks_join_trays_and_not_boxes),
     cmocka_unit_test(makes_preset_clusters),
     cmocka_unit_test(leaves_carry_all_rails_up),
     cmocka_unit_test(refuses_other_names),

@@ -6,14 +6,18 @@
 #include <string.h>
 
 /* The places that the design names. */
-static const struct policy_place h100 = {"cluster dgx-h100:2", 8, 8, true};
-static const struct policy_place nvl72 = {"cluster gb200-nvl72:18", 4, 72, true};
-static const struct policy_place a6000 = {"cluster a6000:4", 8, 2, true};
-static const struct policy_place l40s = {"cluster l40s:4", 8, 1, true};
-static const struct policy_place quads = {"partition hgx", 12, 6, true};
-static const struct policy_place six = {"partition six", 6, 6, true};
-static const struct policy_place no_nvlink = {"partition gpu", 8, 0, false};
-static const struct policy_place nothing = {NULL, 0, 0, false};
+static const struct policy_place h100 = {"cluster dgx-h100:2", 8, 8, true, 0, NULL};
+static const struct policy_place nvl72 = {"cluster gb200-nvl72:18", 4, 72, true, 0, NULL};
+static const struct policy_place a6000 = {"cluster a6000:4", 8, 2, true, 0, NULL};
+static const struct policy_place l40s = {"cluster l40s:4", 8, 1, true, 0, NULL};
+static const struct policy_place quads = {"partition hgx", 12, 6, true, 0, NULL};
+static const struct policy_place six = {"partition six", 6, 6, true, 0, NULL};
+static const struct policy_place no_nvlink = {"partition gpu", 8, 0, false, 0, NULL};
+static const struct policy_place lost = {
+    "dgx-b200", 8, 7, true, 7, "dgx-b200: GPU 2 lost NVLink: 0 of 18 links are up"};
+static const struct policy_place instances = {
+    "dgx-a100", 8, 1, true, 1, "dgx-a100: GPU 0 is cut into MIG instances"};
+static const struct policy_place nothing = {NULL, 0, 0, false, 0, NULL};
 
 static const struct policy node = {.tp_within = TP_WITHIN_NODE};
 static const struct policy node_warn = {.tp_within = TP_WITHIN_NODE, .on_violation = POLICY_WARN};
@@ -55,6 +59,19 @@ static const struct {
     {&off_limit, &h100, 16, POLICY_DENIED,
      "policy max-tp: tp=16 is more than the 8 that are allowed; use tp=8 or less"},
 
+    {&node, &lost, 4, POLICY_ALLOWED, ""},
+    {&node, &lost, 8, POLICY_DENIED,
+     "policy tp-degraded-node: tp=8 needs 8 GPUs joined by NVLink, a node here has 7 (dgx-b200: "
+     "GPU 2 "
+     "lost NVLink: 0 of 18 links are up); use tp=4 or less, or leave that node out"},
+    {&off, &lost, 8, POLICY_WARNED,
+     "policy tp-degraded-node: tp=8 needs 8 GPUs joined by NVLink, a node here has 7 (dgx-b200: "
+     "GPU 2 "
+     "lost NVLink: 0 of 18 links are up); use tp=4 or less, or leave that node out"},
+    {&node, &instances, 2, POLICY_DENIED,
+     "policy tp-degraded-node: tp=2 needs 2 GPUs joined by NVLink, a node here has 1 (dgx-a100: "
+     "GPU 0 "
+     "is cut into MIG instances); use tp=1, or leave that node out"},
     {&node, &nvl72, 4, POLICY_ALLOWED, ""},
     {&node, &nvl72, 8, POLICY_DENIED,
      "policy tp-within-node: tp=8 needs 8 GPUs in one node, cluster gb200-nvl72:18 has 4; use "
@@ -194,7 +211,7 @@ static void hostile_names_stay_one_line(void **state)
     memset(name, 'x', sizeof(name) - 1);
     name[3] = '\n';
     name[sizeof(name) - 1] = '\0';
-    struct policy_place place = {name, 8, 8, true};
+    struct policy_place place = {name, 8, 8, true, 0, NULL};
     struct degrees degrees = DEGREES_ONE;
     struct policy_verdict got;
     degrees.tp = 16;
@@ -208,7 +225,7 @@ static void codes_are_stable(void **state)
     (void)state;
     static const char *const codes[POLICY_CODE_COUNT] = {
         "ok",     "tp-within-node",   "tp-splits-node", "tp-within-nvlink-domain",
-        "max-tp", "unknown-topology", "require-plan"};
+        "max-tp", "unknown-topology", "require-plan",   "tp-degraded-node"};
     for (unsigned i = 0; i < POLICY_CODE_COUNT; i++)
         assert_string_equal(policy_code_name((enum policy_code)i), codes[i]);
     assert_string_equal(policy_code_name(POLICY_CODE_COUNT), "unknown");
