@@ -127,6 +127,15 @@ REPORT_SOURCES := \
 	common/report/map_report.c \
 	common/report/node_report.c \
 	common/report/number_text.c \
+	common/report/pictures/fabric_columns.c \
+	common/report/pictures/fabric_layout.c \
+	common/report/pictures/fabric_picture.c \
+	common/report/pictures/node_layout.c \
+	common/report/pictures/node_links.c \
+	common/report/pictures/node_nics.c \
+	common/report/pictures/node_picture.c \
+	common/report/pictures/picture.c \
+	common/report/pictures/svg_canvas.c \
 	common/report/plan_document.c \
 	common/report/plan_explanation.c \
 	common/report/plan_report.c \
@@ -162,6 +171,12 @@ READER_SOURCES := \
 	common/topology/node_readers/nvlink_closure.c \
 	common/topology/node_readers/pci_device.c \
 	common/topology/node_readers/reader_child.c \
+	common/topology/node_readers/sysfs/infiniband_reader.c \
+	common/topology/node_readers/sysfs/kfd_nodes.c \
+	common/topology/node_readers/sysfs/kfd_reader.c \
+	common/topology/node_readers/sysfs/pci_health.c \
+	common/topology/node_readers/sysfs/sysfs_text.c \
+	common/topology/node_readers/sysfs/sysfs_tree.c \
 	common/topology/node_readers/text/matrix_text.c \
 	common/topology/node_readers/topo_matrix.c
 
@@ -296,8 +311,10 @@ FUZZ_TESTS := \
 	tests/fuzz/json_document_fuzz.c \
 	tests/fuzz/model_config_fuzz.c \
 	tests/fuzz/model_file_fuzz.c \
+	tests/fuzz/node_file_fuzz.c \
 	tests/fuzz/node_list_fuzz.c \
 	tests/fuzz/parse_number_fuzz.c \
+	tests/fuzz/topo_matrix_fuzz.c \
 	tests/fuzz/wire_plan_fuzz.c \
 	tests/fuzz/yaml_document_fuzz.c
 
