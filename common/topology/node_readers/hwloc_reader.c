@@ -72,8 +72,13 @@ struct node_evidence *hwloc_read_xml(const char *text, size_t bytes, const char 
     if (!copy)
         return error_null(error_set_memory(err));
     struct error_info why = {.kind = ERROR_NONE};
-    struct node_evidence *evidence =
-        reader_child_run(hwloc_import_xml, copy, bytes, source, "hwloc", REMEDY, &why);
+    const struct reader_job job = {.read = hwloc_import_xml,
+                                   .text = copy,
+                                   .bytes = bytes,
+                                   .source = source,
+                                   .what = "hwloc",
+                                   .remedy = REMEDY};
+    struct node_evidence *evidence = reader_child_run(&job, &why);
     if (evidence)
         return evidence;
     if (major > 2 && why.kind == ERROR_INPUT)

@@ -13,6 +13,8 @@
 #define CHUNK_BYTES 65536u
 #define ERROR_WORD "error "
 #define MILLISECONDS 1000
+#define GRACE_SECONDS 2 /* for a child to end by itself, and for its end to be seen */
+#define GLANCE_NANOSECONDS 1000000
 
 /* Sanitizers reserve more address space than any limit of ours. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -45,23 +47,28 @@ static void send_all(int fd, const char *text, size_t bytes)
     }
 }
 
+static unsigned seconds_of(const struct reader_job *job)
+{
+    return job->seconds > 0 ? job->seconds : READER_CHILD_SECONDS;
+}
+
 /* Never returns, and never runs the parent's exit handlers or flushes its streams. */
-static void run_child(int out, reader_fn read, const char *text, size_t bytes, const char *source)
+static void run_child(int out, const struct reader_job *job)
 {
     int nothing = open("/dev/null", O_RDWR);
     for (int fd = STDIN_FILENO; nothing >= 0 && fd <= STDERR_FILENO; fd++)
         if (fd != out)
             dup2(nothing, fd);
     set_limit(RLIMIT_CORE, 0);
-    set_limit(RLIMIT_CPU, READER_CHILD_SECONDS);
+    set_limit(RLIMIT_CPU, seconds_of(job));
     if (LIMIT_MEMORY)
         set_limit(RLIMIT_AS, READER_CHILD_MEMORY_BYTES);
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGXCPU};
     for (size_t i = 0; i < COUNT_OF(deadly); i++)
         signal(deadly[i], SIG_DFL);
-    alarm(READER_CHILD_SECONDS);
+    alarm(seconds_of(job));
     struct error_info why = {.kind = ERROR_NONE};
-    struct node_evidence *evidence = read(text, bytes, source, &why);
+    struct node_evidence *evidence = job->read(job->text, job->bytes, job->source, &why);
     struct text_buffer answer;
     text_buffer_init(&answer, EVIDENCE_TEXT_MAXIMUM_BYTES);
     if (evidence)
@@ -80,12 +87,20 @@ static int64_t now_milliseconds(void)
     return (int64_t)now.tv_sec * MILLISECONDS + now.tv_nsec / 1000000;
 }
 
-/* What the child sends, up to its end. -1: too much or too slow, and the child must go. */
-static int receive(int in, struct text_buffer *answer)
+struct run {
+    const struct reader_job *job;
+    int status;
+    bool complete; /* the child ended its answer by itself */
+    bool slow;
+};
+
+/* What the child sends, up to its end; else run says why it must go. */
+static void receive(int in, struct text_buffer *answer, struct run *run)
 {
-    int64_t deadline = now_milliseconds() + 2 * (int64_t)READER_CHILD_SECONDS * MILLISECONDS;
+    int64_t deadline =
+        now_milliseconds() + ((int64_t)seconds_of(run->job) + GRACE_SECONDS) * MILLISECONDS;
     CLEANUP_MEMORY char *chunk = memory_allocate(CHUNK_BYTES);
-    while (chunk) {
+    while (chunk && !text_buffer_failed(answer)) {
         struct pollfd wait = {.fd = in, .events = POLLIN};
         int64_t left = deadline - now_milliseconds();
         int ready = left > 0 ? poll(&wait, 1, (int)left) : 0;
@@ -94,68 +109,73 @@ static int receive(int in, struct text_buffer *answer)
         ssize_t got = ready > 0 ? read(in, chunk, CHUNK_BYTES) : -1;
         if (got < 0 && ready > 0 && errno == EINTR)
             continue;
+        run->slow = ready == 0;
+        run->complete = got == 0;
         if (got <= 0)
-            return got == 0 ? 0 : -1;
+            return;
         text_buffer_add_bytes(answer, chunk, (size_t)got);
-        if (text_buffer_failed(answer))
-            return -1;
     }
-    return -1;
 }
 
+/* -1: it does not end. */
 static int wait_for(pid_t child)
 {
+    int64_t deadline = now_milliseconds() + (int64_t)GRACE_SECONDS * MILLISECONDS;
     int status = 0;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
+    for (;;) {
+        pid_t ended = waitpid(child, &status, WNOHANG);
+        if (ended == child)
+            return status;
+        if ((ended < 0 && errno != EINTR) || now_milliseconds() > deadline)
             return -1;
-    return status;
+        const struct timespec glance = {.tv_nsec = GLANCE_NANOSECONDS};
+        nanosleep(&glance, NULL);
+    }
 }
 
-struct run {
-    const char *source, *what, *remedy;
-    int status;
-    bool complete; /* the child ended its answer by itself */
-};
+static bool was_slow(const struct run *run)
+{
+    if (!run->complete || !WIFSIGNALED(run->status))
+        return run->slow;
+    int signal_number = WTERMSIG(run->status);
+    return signal_number == SIGXCPU || signal_number == SIGALRM || signal_number == SIGKILL;
+}
 
 static struct node_evidence *judge(const struct run *run, const struct text_buffer *answer,
                                    struct error_info *err)
 {
+    const struct reader_job *job = run->job;
     const char *text = text_buffer_text(answer);
-    if (run->complete && WIFSIGNALED(run->status)) {
-        int signal_number = WTERMSIG(run->status);
-        if (signal_number == SIGXCPU || signal_number == SIGALRM || signal_number == SIGKILL)
-            return error_null(error_set(err, "%s: %s needs more than %u seconds for it; %s",
-                                        run->source, run->what, READER_CHILD_SECONDS, run->remedy));
+    if (was_slow(run))
+        return error_null(error_set(err, "%s: %s needs more than %u seconds for it; %s",
+                                    job->source, job->what, seconds_of(job), job->remedy));
+    if (run->complete && WIFSIGNALED(run->status))
         return error_null(error_set(err, "%s: %s crashed while reading it (signal %d); %s",
-                                    run->source, run->what, signal_number, run->remedy));
-    }
+                                    job->source, job->what, WTERMSIG(run->status), job->remedy));
     if (!run->complete || run->status != 0)
         return error_null(
-            error_set(err, "%s: %s gave no answer; %s", run->source, run->what, run->remedy));
+            error_set(err, "%s: %s gave no answer; %s", job->source, job->what, job->remedy));
     if (strncmp(text, ERROR_WORD, strlen(ERROR_WORD)) == 0)
         return error_null(error_set(err, "%s", text + strlen(ERROR_WORD)));
-    return evidence_text_decode(text, answer->length, run->source, err);
+    return evidence_text_decode(text, answer->length, job->source, err);
 }
 
-struct node_evidence *reader_child_run(reader_fn read, const char *text, size_t bytes,
-                                       const char *source, const char *what, const char *remedy,
-                                       struct error_info *err)
+struct node_evidence *reader_child_run(const struct reader_job *job, struct error_info *err)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return error_null(error_set_system(err, "pipe: %s", error_errno_text(errno)));
     pid_t child = fork();
     if (child == 0)
-        run_child(ends[1], read, text, bytes, source);
+        run_child(ends[1], job);
     close(ends[1]);
     CLEANUP_FD int in = ends[0];
     if (child < 0)
         return error_null(error_set_system(err, "fork: %s", error_errno_text(errno)));
     CLEANUP_DONE(text_buffer) struct text_buffer answer;
     text_buffer_init(&answer, EVIDENCE_TEXT_MAXIMUM_BYTES);
-    struct run run = {.source = source, .what = what, .remedy = remedy};
-    run.complete = receive(in, &answer) == 0;
+    struct run run = {.job = job};
+    receive(in, &answer, &run);
     if (!run.complete)
         kill(child, SIGKILL);
     run.status = wait_for(child);

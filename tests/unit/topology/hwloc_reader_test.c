@@ -253,26 +253,58 @@ static struct node_evidence *say_why(const char *text, size_t bytes, const char 
     return error_null(error_set(err, "%s: because", source));
 }
 
+static struct node_evidence *sleep_long(const char *text, size_t bytes, const char *source,
+                                        struct error_info *err)
+{
+    (void)bytes;
+    (void)source;
+    (void)err;
+    signal(SIGALRM, text[0] == 'd' ? SIG_IGN : SIG_DFL);
+    sleep(60);
+    return NULL;
+}
+
+struct child_case {
+    reader_fn read;
+    const char *text;
+    const char *message;
+    unsigned seconds;
+};
+
+static void expect_answer(const struct child_case *child)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    const struct reader_job job = {child->read, child->text,   1, "file", "thing",
+                                   "do this",   child->seconds};
+    assert_null(reader_child_run(&job, &err));
+    expect_message(&err, child->message);
+}
+
 static void judges_children(void **state)
 {
     (void)state;
-    static const struct {
-        reader_fn read;
-        const char *text;
-        const char *message;
-    } cases[] = {
-        {die, "a", "file: thing crashed while reading it (signal 6); do this"},
-        {die, "k", "file: thing needs more than 20 seconds for it; do this"},
-        {leave, "0", "the end is missing"},
-        {leave, "3", "file: thing gave no answer; do this"},
-        {say_why, "", "file: because"},
+    static const struct child_case cases[] = {
+        {die, "a", "file: thing crashed while reading it (signal 6); do this", 0},
+        {die, "k", "file: thing needs more than 20 seconds for it; do this", 0},
+        {leave, "0", "the end is missing", 0},
+        {leave, "3", "file: thing gave no answer; do this", 0},
+        {say_why, "", "file: because", 0},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct error_info err = {.kind = ERROR_NONE};
-        assert_null(
-            reader_child_run(cases[i].read, cases[i].text, 1, "file", "thing", "do this", &err));
-        expect_message(&err, cases[i].message);
-    }
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect_answer(&cases[i]);
+}
+
+static void ends_children_that_hang(void **state)
+{
+    (void)state;
+    static const struct child_case cases[] = {
+        {sleep_long, "a", "file: thing needs more than 1 seconds for it; do this", 1},
+        {sleep_long, "deaf", "file: thing needs more than 1 seconds for it; do this", 1},
+    };
+    if (unit_test_is_tortured())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect_answer(&cases[i]);
 }
 
 static int import_here(void *context, struct error_info *err)
@@ -304,6 +336,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(explains_newer_versions),
     cmocka_unit_test(survives_a_crash_of_hwloc),
     cmocka_unit_test(judges_children),
+    cmocka_unit_test(ends_children_that_hang),
     cmocka_unit_test(survives_lack_of_memory),
 };
 
