@@ -164,6 +164,18 @@ CLI_SOURCES := \
 
 # Left edge: readers that need hwloc, a child process or a device. Not in the plugin.
 READER_SOURCES := \
+	common/topology/fabric_readers/cluster_uuids_fabric.c \
+	common/topology/fabric_readers/infiniband/ib_capacity.c \
+	common/topology/fabric_readers/infiniband/ib_description.c \
+	common/topology/fabric_readers/infiniband/ib_fabric.c \
+	common/topology/fabric_readers/infiniband/ib_network.c \
+	common/topology/fabric_readers/infiniband/ib_rails.c \
+	common/topology/fabric_readers/infiniband/ib_rate.c \
+	common/topology/fabric_readers/infiniband/ib_settle.c \
+	common/topology/fabric_readers/infiniband/ib_tree.c \
+	common/topology/fabric_readers/infiniband/ibnetdiscover_fabric.c \
+	common/topology/fabric_readers/infiniband/sharp_fabric.c \
+	common/topology/fabric_readers/text_lines.c \
 	common/topology/node_readers/evidence/evidence_encode.c \
 	common/topology/node_readers/evidence_text.c \
 	common/topology/node_readers/hwloc_import.c \
