@@ -156,3 +156,48 @@ int yaml_value_write(const struct json_value *value, struct text_buffer *out,
     yaml_emitter_delete(&writer.emitter);
     return writer.failed ? error_set_memory(err) : 0;
 }
+
+static bool is_letter_or_digit(char character)
+{
+    return strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", character) &&
+           character != '\0';
+}
+
+/* Letters, digits and what has no meaning in YAML; blanks only between words. */
+static bool is_plain(const char *text)
+{
+    if (looks_like_another_type(text) || !is_letter_or_digit(text[0]))
+        return false;
+    for (const char *read = text; *read; read++) {
+        bool between = *read == ' ' && is_letter_or_digit(read[1]);
+        if (!is_letter_or_digit(*read) && !strchr("_-./+()=", *read) && !between)
+            return false;
+    }
+    return true;
+}
+
+static void write_character(uint32_t code, struct text_buffer *out)
+{
+    if (code == '"' || code == '\\')
+        text_buffer_add(out, "\\%c", (char)code);
+    else if (code >= 0x20 && code < 0x7f)
+        text_buffer_add(out, "%c", (char)code);
+    else
+        text_buffer_add(out, code > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)code);
+}
+
+void yaml_text_write(const char *text, struct text_buffer *out)
+{
+    if (is_plain(text)) {
+        text_buffer_add_text(out, text);
+        return;
+    }
+    text_buffer_add_text(out, "\"");
+    while (*text) {
+        uint32_t code = '?';
+        size_t bytes = text_character(text, &code);
+        write_character(bytes > 0 ? code : '?', out);
+        text += bytes > 0 ? bytes : 1;
+    }
+    text_buffer_add_text(out, "\"");
+}

@@ -53,7 +53,7 @@ struct evidence_nic {
     bool is_ethernet; /* link layer Ethernet by whatever sign; false: IB or unknown */
     bool is_virtual;
     bool shares_card; /* with another NIC: a card of several ports, or one PCIe switch */
-    uint64_t guid; /* 0: unknown */
+    uint64_t guid;    /* 0: unknown */
     int numa;
     double bytes_per_second;
     /* Decided already (a file of ours): the role, its rail and the reason. */
@@ -101,7 +101,8 @@ struct node_evidence {
 
 void node_evidence_free(struct node_evidence *evidence);
 
-/* Merge by the ladder; facts keep their source. count >= 1. */
+/* Merge by the ladder; facts keep their source. count >= 1. gpus may be NULL: models stay as the
+ * sources name them (evidence of a node that was merged before). */
 struct node_topology *node_topology_merge(const char *name,
                                           const struct node_evidence *const *evidence, size_t count,
                                           const struct gpu_catalogue *gpus, struct error_info *err);

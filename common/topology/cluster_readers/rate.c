@@ -44,7 +44,8 @@ int rate_parse(const char *text, double *ret_bytes_per_second, struct error_info
         if (strcmp(text + digits, units[i].name) != 0)
             continue;
         double value;
-        if (parse_real(number, 0, RATE_MAXIMUM_BYTES_PER_SECOND, &value, NULL) < 0 || value <= 0 ||
+        if (parse_real(number, 0, RATE_MAXIMUM_BYTES_PER_SECOND, &value, NULL) < 0 ||
+            value * units[i].bytes_per_second < RATE_MINIMUM_BYTES_PER_SECOND ||
             value * units[i].bytes_per_second > RATE_MAXIMUM_BYTES_PER_SECOND)
             break;
         *ret_bytes_per_second = value * units[i].bytes_per_second;

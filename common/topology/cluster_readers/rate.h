@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 
+#define RATE_MINIMUM_BYTES_PER_SECOND 1.0
 #define RATE_MAXIMUM_BYTES_PER_SECOND 1e15
 
 /* On failure *ret is not touched. */

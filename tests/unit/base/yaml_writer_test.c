@@ -189,12 +189,57 @@ static void fails_cleanly(void **state)
     unit_test_expect_clean_failures(build_and_write, NULL);
 }
 
+static void writes_single_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *written;
+    } cases[] = {
+        {"h100-sxm", "h100-sxm"},
+        {"fabric device with an active port", "fabric device with an active port"},
+        {"a/b_c.d(e)=f+g", "a/b_c.d(e)=f+g"},
+        {"", "\"\""},
+        {"12", "\"12\""},
+        {"yes", "\"yes\""},
+        {"-", "\"-\""},
+        {"n[1-2]", "\"n[1-2]\""},
+        {"a: b", "\"a: b\""},
+        {"a, b", "\"a, b\""},
+        {"a #b", "\"a #b\""},
+        {"a  b", "\"a  b\""},
+        {"a ", "\"a \""},
+        {" a", "\" a\""},
+        {"(a)", "\"(a)\""},
+        {"say \"x\" \\", "\"say \\\"x\\\" \\\\\""},
+        {"a\nb", "\"a\\u000ab\""},
+        {"caf\xc3\xa9", "\"caf\\u00e9\""},
+        {"\xf0\x9f\x98\x80", "\"\\U0001f600\""},
+        {"\xff\xc3", "\"\?\?\""},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CLEANUP_DONE(text_buffer) struct text_buffer text;
+        text_buffer_init(&text, 1000);
+        text_buffer_add_text(&text, "[{k: ");
+        yaml_text_write(cases[i].text, &text);
+        text_buffer_add_text(&text, "}]");
+        assert_string_equal(strndupa(text_buffer_text(&text) + 5, text.length - 7),
+                            cases[i].written);
+        CLEANUP(yaml_document) struct yaml_document *document = parse_back(&text);
+        const struct yaml_node *value =
+            yaml_node_get(yaml_document_root(document)->children[0], "k");
+        if (cases[i].text[0] != '\xff')
+            assert_string_equal(value->text, cases[i].text);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(writes_a_tree),
     cmocka_unit_test(texts_come_back_the_same),
     cmocka_unit_test(long_keys_come_back_the_same),
     cmocka_unit_test(reports_failure),
     cmocka_unit_test(fails_cleanly),
+    cmocka_unit_test(writes_single_texts),
 };
 
 int main(void) { return unit_test_main("base/yaml_writer", tests, COUNT_OF(tests)); }
