@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/node_readers/evidence_draft.h"
-#include "topology/text_list.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,10 +31,15 @@ void evidence_draft_free(struct evidence_draft *draft)
 
 const char *evidence_draft_copy(struct evidence_draft *draft, const char *text)
 {
-    return text_list_copy(draft->arena, text, &draft->failed);
+    char *copy = text ? arena_copy_text(draft->arena, text) : NULL;
+    if (copy)
+        error_clean_text(copy);
+    draft->failed = draft->failed || (text && !copy);
+    return copy;
 }
 
-static const char *format_text(struct evidence_draft *draft, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static const char *
+format_text(struct evidence_draft *draft, const char *format, va_list arguments)
 {
     char text[TEXT_BYTES];
     vsnprintf(text, sizeof(text), format, arguments);
