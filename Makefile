@@ -54,7 +54,11 @@ TOPOLOGY_SOURCES := \
 	common/topology/merge/nvlink_domains.c \
 	common/topology/merge/nvlink_merge.c \
 	common/topology/node_readers/evidence_draft.c \
+	common/topology/node_cache.c \
+	common/topology/node_readers/evidence/evidence_encode.c \
+	common/topology/node_readers/evidence_text.c \
 	common/topology/node_readers/node_description.c \
+	common/topology/node_readers/node_restate.c \
 	common/topology/node_readers/node_file.c \
 	common/topology/node_readers/node_file_links.c \
 	common/topology/node_readers/preset_node.c \
@@ -115,6 +119,7 @@ MAPPING_SOURCES := \
 	common/mapping/rank_environment.c \
 	common/mapping/rank_map.c \
 	common/mapping/traffic.c \
+	common/mapping/visible_gpus.c \
 	common/mapping/wire_plan.c
 
 REPORT_SOURCES := \
@@ -175,9 +180,14 @@ READER_SOURCES := \
 	common/topology/fabric_readers/infiniband/ib_tree.c \
 	common/topology/fabric_readers/infiniband/ibnetdiscover_fabric.c \
 	common/topology/fabric_readers/infiniband/sharp_fabric.c \
+	common/topology/fabric_readers/labels/kubernetes_fabric.c \
+	common/topology/fabric_readers/labels/label_fabric.c \
+	common/topology/fabric_readers/labels/label_keys.c \
+	common/topology/fabric_readers/node_paths.c \
+	common/topology/fabric_readers/slurm_yaml_fabric.c \
 	common/topology/fabric_readers/text_lines.c \
-	common/topology/node_readers/evidence/evidence_encode.c \
-	common/topology/node_readers/evidence_text.c \
+	common/topology/fabric_readers/topograph_graph.c \
+	common/topology/fabric_readers/topograph_model.c \
 	common/topology/node_readers/hwloc_import.c \
 	common/topology/node_readers/hwloc_reader.c \
 	common/topology/node_readers/nvlink_closure.c \
@@ -204,7 +214,8 @@ SPANK_SOURCES := \
 	spank_plugin/step_facts.c \
 	spank_plugin/step_plan.c \
 	spank_plugin/step_report.c \
-	spank_plugin/task_context.c
+	spank_plugin/task_context.c \
+	spank_plugin/task_node.c
 
 # common/<layer>/data/*.yaml, compiled in and found by their last path component.
 DATA_FILES := \
@@ -249,6 +260,7 @@ UNIT_TESTS := \
 	tests/unit/mapping/rank_environment_test.c \
 	tests/unit/mapping/rank_map_test.c \
 	tests/unit/mapping/traffic_test.c \
+	tests/unit/mapping/visible_gpus_test.c \
 	tests/unit/mapping/wire_plan_test.c \
 	tests/unit/planner/candidate_pool_test.c \
 	tests/unit/planner/communication_model_test.c \
@@ -281,6 +293,7 @@ UNIT_TESTS := \
 	tests/unit/topology/link_generation_test.c \
 	tests/unit/topology/merge_evidence_test.c \
 	tests/unit/topology/nic_roles_test.c \
+	tests/unit/topology/node_cache_test.c \
 	tests/unit/topology/node_merge_test.c \
 	tests/unit/topology/nvlink_closure_test.c \
 	tests/unit/topology/nvlink_domain_test.c \
@@ -288,6 +301,8 @@ UNIT_TESTS := \
 	tests/unit/topology/preset_catalogue_test.c \
 	tests/unit/topology/rate_test.c \
 	tests/unit/topology/slurm_fabric_test.c \
+	tests/unit/topology/sysfs_text_test.c \
+	tests/unit/topology/sysfs_tree_test.c \
 	tests/unit/topology/topo_matrix_test.c \
 	tests/unit/workload/launch_flags_test.c \
 	tests/unit/workload/admin_config_test.c \
@@ -338,6 +353,7 @@ BENCHES := \
 
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
+	tests/support/file_tree.c \
 	tests/support/fake_spank.c \
 	tests/support/planner_fixture.c \
 	tests/support/test_cluster.c \

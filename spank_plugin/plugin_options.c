@@ -2,6 +2,7 @@
 #include "spank_plugin/plugin_options.h"
 #include "base/cleanup.h"
 #include "base/parse_number.h"
+#include "topology/node_cache.h"
 #include "workload/job_spec.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 /* How Slurm hands a batch script's option to the srun inside it. */
 #define INHERITED_VARIABLE "SLURM_SPANK__SLURM_SPANK_OPTION_parplan_parplan"
 
-static struct plugin_options options;
+static struct plugin_options options = {.cache_path = NODE_CACHE_PATH};
 static unsigned parplan_calls;
 
 static int take_parplan(int value, const char *argument, int remote)
@@ -47,25 +48,39 @@ static struct spank_option option_table[] = {
      take_report},
 };
 
+/* The value of KEY=VALUE, or NULL: another key. */
+static const char *value_of(const char *argument, const char *key)
+{
+    size_t length = strlen(key);
+    return strncmp(argument, key, length) == 0 ? argument + length : NULL;
+}
+
+static void take_path(const char *argument, const char *value, const char **ret)
+{
+    if (value[0] != '/')
+        error_set(&options.argument_error, "plugstack.conf: %s is not an absolute path", argument);
+    else
+        *ret = value;
+}
+
 static void read_argument(const char *argument)
 {
-    static const char config[] = "config=", owner[] = "owner=";
+    const char *config = value_of(argument, "config="), *owner = value_of(argument, "owner=");
+    const char *cache = value_of(argument, "cache=");
     uint64_t uid;
-    if (!strncmp(argument, config, sizeof(config) - 1)) {
-        options.config_path = argument + sizeof(config) - 1;
-        if (options.config_path[0] != '/')
-            error_set(&options.argument_error, "plugstack.conf: config=%s is not an absolute path",
-                      options.config_path);
-    } else if (!strncmp(argument, owner, sizeof(owner) - 1)) {
-        if (parse_unsigned(argument + sizeof(owner) - 1, 0, UINT32_MAX, &uid,
-                           &options.argument_error) < 0)
+    if (config) {
+        take_path(argument, config, &options.config_path);
+    } else if (cache) {
+        take_path(argument, cache, &options.cache_path);
+    } else if (owner) {
+        if (parse_unsigned(owner, 0, UINT32_MAX, &uid, &options.argument_error) < 0)
             error_prefix(&options.argument_error, "plugstack.conf: owner");
         else
             options.config_owner = (unsigned)uid;
     } else {
         error_set(&options.argument_error,
                   "plugstack.conf: unknown argument \"%s\" of spank_parplan.so; known are "
-                  "config=PATH and owner=UID",
+                  "config=PATH, cache=PATH and owner=UID",
                   argument);
     }
 }

@@ -4,8 +4,10 @@
  * arguments of its line in plugstack.conf:
  *
  *     required spank_parplan.so [config=/etc/parplan/parplan.yaml] [owner=0]
+ *         [cache=/run/parplan/node.cache]
  *
- * config names the admins' file; owner is the uid that must own it (0; another one only for
+ * config names the admins' file, cache the node's topology (topology/node_cache.h); owner is
+ * the uid that must own them (0; another one only for
  * clusters that do not run as root).
  * One set per process, written while Slurm parses options, read afterwards.
  */
@@ -27,6 +29,7 @@ struct plugin_options {
     char report[PLUGIN_OPTION_BYTES]; /* "" = standard error */
 
     const char *config_path; /* NULL: the default path */
+    const char *cache_path;  /* the default one where none is named */
     unsigned config_owner;
     struct error_info argument_error; /* kind ERROR_NONE when the arguments are fine */
 };

@@ -5,6 +5,7 @@
 #include "spank_plugin/plan_variable.h"
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
+#include "spank_plugin/task_node.h"
 #include "workload/admin_config.h"
 #include <slurm/slurm.h>
 #include <stdio.h>
@@ -47,6 +48,7 @@ void task_context_prepare(spank_t spank)
     config_error = options->argument_error;
     if (config_error.kind == ERROR_NONE)
         config = admin_config_load(options->config_path, options->config_owner, &config_error);
+    task_node_prepare(options->cache_path, options->config_owner);
 }
 
 static int read_facts(spank_t spank, struct task_facts *ret, struct error_info *err)
@@ -97,11 +99,12 @@ static int check_policy(spank_t spank, const struct wire_plan *wire, struct erro
         spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition)) == ESPANK_SUCCESS;
     if (wire->locality_only)
         return 0;
-    const struct policy_place place = {.gpus_per_node = wire->gpus_per_node};
+    struct policy_place place = {.gpus_per_node = wire->gpus_per_node};
     struct policy_verdict verdict;
+    task_node_complete_place(&place);
     policy_check(admin_config_policy(config, named ? partition : NULL), &wire->degrees, &place,
                  &verdict);
-    /* Domains are not known here; srun judged them where it knew them. */
+    /* Domains are known here from the node's cache alone; srun judged them where it knew them. */
     if (verdict.result != POLICY_DENIED || verdict.code == POLICY_TOPOLOGY_UNKNOWN)
         return 0;
     return error_set(err, "%s", verdict.text);
@@ -182,7 +185,8 @@ static int apply(spank_t spank, const char *plan, const struct task_facts *facts
         .hidden_gpus_allowed = config->hidden_gpus_allowed,
     };
     struct rank_environment environment;
-    if (rank_environment_compute(wire, &task, &environment, err) < 0)
+    if (rank_environment_compute(wire, &task, &environment, err) < 0 ||
+        task_node_order_gpus(spank, wire, err) < 0)
         return -1;
     return set_variables(spank, &environment, err);
 }

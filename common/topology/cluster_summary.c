@@ -60,37 +60,17 @@ static unsigned smallest_domain(const struct block_domain *blocks, unsigned coun
     return smallest > 0 ? smallest : 1;
 }
 
-static bool is_sound(const struct node_gpu *gpu) { return !gpu->mig && !gpu->nvlink_lost; }
-
-/* GPUs of the largest domain that nothing is known against, at least 1; 0: all are sound. */
-static unsigned sound_gpus(const struct node_topology *node, unsigned *ret_faulty)
-{
-    unsigned counts[NODE_MAXIMUM_GPUS] = {0}, largest = 1;
-    bool found = false;
-    for (unsigned i = 0; i < node->gpu_count; i++) {
-        if (is_sound(&node->gpus[i])) {
-            unsigned count = ++counts[node->gpus[i].nvlink_domain];
-            largest = count > largest ? count : largest;
-        } else if (!found) {
-            found = true;
-            *ret_faulty = i;
-        }
-    }
-    return found ? largest : 0;
-}
-
 static int find_faults(struct cluster_topology *cluster, struct error_info *err)
 {
     for (size_t i = 0; i < cluster->node_count; i++) {
-        unsigned kind = cluster->nodes[i].kind, faulty = 0;
-        unsigned sound = sound_gpus(cluster->kinds[kind], &faulty);
-        if (sound == 0 || (cluster->sound_gpus > 0 && sound >= cluster->sound_gpus))
+        unsigned kind = cluster->nodes[i].kind;
+        struct node_fault fault;
+        if (!node_topology_find_fault(cluster->kinds[kind], &fault) ||
+            (cluster->sound_gpus > 0 && fault.sound_gpus >= cluster->sound_gpus))
             continue;
-        const struct node_gpu *gpu = &cluster->kinds[kind]->gpus[faulty];
-        cluster->sound_gpus = sound;
-        cluster->fault =
-            arena_format(cluster->arena, "%s: GPU %u %s", cluster->kind_names[kind], faulty,
-                         gpu->mig ? "is cut into MIG instances" : gpu->problem);
+        cluster->sound_gpus = fault.sound_gpus;
+        cluster->fault = arena_format(cluster->arena, "%s: GPU %u %s", cluster->kind_names[kind],
+                                      fault.gpu, fault.reason);
         if (!cluster->fault)
             return error_set_memory(err);
     }

@@ -41,7 +41,8 @@ struct evidence_gpu {
     const char *problem;       /* why it is degraded, in words; NULL: nothing is known against it */
     uint64_t memory_bytes;
     int numa;
-    bool mig; /* cut into instances: no NVLink, no peers */
+    bool mig;         /* cut into instances: no NVLink, no peers */
+    bool nvlink_lost; /* it has NVLinks, and none of them works (see problem) */
 };
 
 struct evidence_nic {

@@ -136,3 +136,28 @@ const char *nic_state_name(enum nic_state state)
         [NIC_STATE_UNKNOWN] = "unknown", [NIC_ACTIVE] = "active", [NIC_DOWN] = "down"};
     return state < NIC_STATE_COUNT ? names[state] : "unknown";
 }
+
+static bool is_sound(const struct node_gpu *gpu) { return !gpu->mig && !gpu->nvlink_lost; }
+
+bool node_topology_find_fault(const struct node_topology *node, struct node_fault *ret)
+{
+    unsigned counts[NODE_MAXIMUM_GPUS] = {0}, largest = 1;
+    const struct node_gpu *faulty = NULL;
+    for (unsigned i = 0; i < node->gpu_count; i++) {
+        const struct node_gpu *gpu = &node->gpus[i];
+        if (is_sound(gpu) && ++counts[gpu->nvlink_domain] > largest)
+            largest = counts[gpu->nvlink_domain];
+        else if (!is_sound(gpu) && !faulty)
+            faulty = gpu;
+    }
+    if (!faulty)
+        return false;
+    *ret = (struct node_fault){
+        .gpu = (unsigned)(faulty - node->gpus),
+        .reason = faulty->mig       ? "is cut into MIG instances"
+                  : faulty->problem ? faulty->problem
+                                    : "lost NVLink",
+        .sound_gpus = largest,
+    };
+    return true;
+}

@@ -109,6 +109,17 @@ struct node_topology *node_topology_copy(const struct node_topology *node, struc
 
 /* The largest NVLink domain inside the node, in GPUs (1 when none is known). */
 unsigned node_topology_largest_domain(const struct node_topology *node);
+
+/* GPUs that no TP group can use: cut into instances, or without the NVLink of their model. */
+struct node_fault {
+    unsigned gpu;        /* the first of them */
+    const char *reason;  /* "is cut into MIG instances", "lost NVLink: …" */
+    unsigned sound_gpus; /* of the domain that has most without them; at least 1 */
+};
+
+/* False: nothing is known against any GPU. */
+bool node_topology_find_fault(const struct node_topology *node, struct node_fault *ret);
+
 /* All GPUs in one domain that is an even full mesh or sits behind switches: every group of k
  * is as good as any other. A single GPU is. */
 bool node_topology_is_uniform(const struct node_topology *node);

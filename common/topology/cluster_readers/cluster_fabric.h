@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cluster_fabric: the `fabric:` section of a cluster file.
- *     tiers: [leaf, spine]              near to far; may be left out
- *     switches:
- *       - {name: leaf1, tier: leaf, nodes: "n[001-008]"}
- *       - {name: spine, tier: spine, children: "leaf[1-2]", uplink: 3.2Tb/s}
- *     nvlink_domains: [{nodes: "n[001-018]"}]
- * A switch of one rail says `rail: 0` … and lists the nodes that this rail joins; a node is
- * then in one leaf of each rail. uplink: all links to the parent together (rate.h).
+ * cluster_fabric: the `fabric:` section of a cluster file (its keys: fabric_readers/fabric_file.h),
+ * held against the cluster's nodes.
  */
 #ifndef TOPOLOGY_CLUSTER_FABRIC_H
 #define TOPOLOGY_CLUSTER_FABRIC_H

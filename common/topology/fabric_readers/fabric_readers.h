@@ -39,4 +39,34 @@ struct fabric *fabric_parse_sharp(const char *topology, size_t bytes, const char
 struct fabric *fabric_parse_cluster_uuids(const char *text, size_t bytes, const char *source,
                                           struct error_info *err);
 
+/* Slurm's topology.yaml (25.05 and later): "- topology: NAME", cluster_default:, and tree:
+ * {switches: [{switch, children, nodes}]}, block: {block_sizes: [18, 36], blocks: [{block,
+ * nodes}]} or flat: true. The cluster's default tree, else the first, gives the switches; blocks
+ * (the default's, else the first ones) its domains; without a tree they are switches as in
+ * topology.conf (fabric.h). Others are left out (a warning). Only flat ones, and a default of
+ * another kind (ring:, torus3d:), are refused. */
+struct fabric *fabric_parse_slurm_yaml(const char *text, size_t bytes, const char *source,
+                                       struct error_info *err);
+
+/* topograph's model of a cluster, YAML: switches: {spine: {switches: [leaf]}}, blocks: [{switch:
+ * leaf, nodes: ["n[1-8]"], annotations: {…/domain: nvl1, …/sub-domain: rack1}}]. A leaf needs no
+ * entry. A sub-domain is the NVLink domain where there are both: "nvl1/rack1". */
+struct fabric *fabric_parse_topograph_model(const char *text, size_t bytes, const char *source,
+                                            struct error_info *err);
+
+/* topograph's graph, JSON: {"instances": [{"id": "n1", "network_layers": ["leaf1", "spine1"]}]},
+ * near to far; the NVLink domain is nvlink_domain, accelerator, or a label …/domain,
+ * …/sub-domain as above. Switches as labels/label_fabric.h says. */
+struct fabric *fabric_parse_topograph_graph(const char *text, size_t bytes, const char *source,
+                                            struct error_info *err);
+
+/* Kubernetes' nodes, as `kubectl get nodes -o json` prints them: labels as labels/label_fabric.h
+ * says (keys: NULL for the default ones), and Slinky's annotation topology.slinky.slurm.net/spec
+ * as labels topology.slinky.slurm.net/switch and /block. Nodes that are not ready stay; where
+ * any node has GPUs, those without are left out. */
+struct fabric_label_keys;
+struct fabric *fabric_parse_kubernetes(const char *text, size_t bytes, const char *source,
+                                       const struct fabric_label_keys *keys,
+                                       struct error_info *err);
+
 #endif

@@ -135,6 +135,7 @@ static void describe_gpu(struct merge_state *state, size_t e, const struct evide
     if (!gpu->cpus)
         gpu->cpus = merge_copy_text(state, said->cpus);
     gpu->mig = gpu->mig || said->mig;
+    gpu->nvlink_lost = gpu->nvlink_lost || said->nvlink_lost;
     merge_gpu_problem(state, index, said->problem);
     take_numa(state, e, index, said->numa, sources);
     if (gpu->memory_bytes == 0 && said->memory_bytes > 0) {
@@ -159,7 +160,9 @@ static void resolve_models(struct merge_state *state)
     for (unsigned i = 0; i < state->node->gpu_count; i++) {
         struct node_gpu *gpu = &state->gpus[i];
         const struct gpu_model *model =
-            gpu_catalogue_find(state->catalogue, sources.model_texts[i], gpu->memory_bytes);
+            state->catalogue
+                ? gpu_catalogue_find(state->catalogue, sources.model_texts[i], gpu->memory_bytes)
+                : NULL;
         state->models[i] = model;
         gpu->model = merge_copy_text(state, model ? model->name : sources.model_texts[i]);
         if (gpu->memory_bytes == 0 && model) {

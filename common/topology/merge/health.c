@@ -18,7 +18,7 @@ static bool has_links(const struct node_topology *node, unsigned gpu)
 static bool may_have_links(const struct merge_state *state, unsigned gpu)
 {
     const struct gpu_model *model = state->models[gpu];
-    return model ? model->nvlink_bytes_per_second > 0 : state->node->gpus[gpu].problem != NULL;
+    return model ? model->nvlink_bytes_per_second > 0 : state->node->nvlink == NVLINK_KNOWN;
 }
 
 static bool same_model(const struct merge_state *state, unsigned left, unsigned right)
@@ -48,8 +48,9 @@ static void judge_gpu(struct merge_state *state, unsigned gpu)
         merge_gpu_problem(state, gpu,
                           linked ? "fewer NVLinks than others of its model"
                                  : "lost NVLink: others of its model have it, it has none");
-    own->nvlink_lost = own->problem && !own->mig && !linked && may_have_links(state, gpu) &&
-                       node->nvlink != NVLINK_UNKNOWN;
+    own->nvlink_lost = !own->mig && !linked &&
+                       (own->nvlink_lost || (own->problem && may_have_links(state, gpu) &&
+                                             node->nvlink != NVLINK_UNKNOWN));
     if (own->problem)
         merge_warn(state, "GPU %u%s%s: %s", gpu, own->bus_id ? " " : "",
                    own->bus_id ? own->bus_id : "", own->problem);

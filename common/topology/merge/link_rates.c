@@ -23,6 +23,8 @@ static double counted_rate(const struct merge_state *state, size_t e, unsigned i
     size_t n = evidence->gpu_count;
     unsigned there = evidence->nvlink_link_counts[i * n + j];
     unsigned back = evidence->nvlink_link_counts[j * n + i];
+    if (there == NVLINK_COUNT_UNKNOWN || back == NVLINK_COUNT_UNKNOWN)
+        return NVLINK_RATE_UNKNOWN;
     unsigned links = there < back ? there : back; /* a source in doubt counts low */
     double rate = link_rate(state, e, state->gpu_of[e][i], state->gpu_of[e][j]);
     if (links == 0)

@@ -157,7 +157,7 @@ static int read_node_names(struct decoder *decoder, struct error_info *err)
 static int decode_node(struct decoder *decoder, struct error_info *err)
 {
     struct node_evidence *evidence = decoder->evidence;
-    uint64_t domain_nodes = 0, cpus = 0;
+    uint64_t domain_nodes = 0, cpus = 0, link_rate = 0;
     if (decoder->has_node)
         return refuse(decoder, err, "a second node");
     if (read_node_names(decoder, err) < 0 ||
@@ -169,8 +169,9 @@ static int decode_node(struct decoder *decoder, struct error_info *err)
         read_number(decoder, 8, UINT64_MAX, &evidence->host_memory_bytes, err) < 0 ||
         read_number(decoder, 9, UINT64_MAX, &evidence->host_nvme_bytes, err) < 0 ||
         read_number(decoder, 10, UINT32_MAX, &cpus, err) < 0 ||
-        read_rate(decoder, 13, &evidence->nvlink_link_bytes_per_second, err) < 0)
+        read_number(decoder, 13, EVIDENCE_MAXIMUM_LINK_RATE, &link_rate, err) < 0)
         return -1;
+    evidence->nvlink_link_bytes_per_second = (double)link_rate;
     evidence->nvlink_domain_nodes = (unsigned)domain_nodes;
     evidence->cpu_count = (unsigned)cpus;
     decoder->has_node = true;
@@ -190,7 +191,9 @@ static int decode_gpu(struct decoder *decoder, struct error_info *err)
         read_integer(decoder, 5, NUMA_UNKNOWN, &gpu->numa, err) < 0 ||
         read_text(decoder, 6, &gpu->cpus, err) < 0 ||
         read_text(decoder, 7, &gpu->nvlink_clique, err) < 0 ||
-        read_flag(decoder, 8, &gpu->mig, err) < 0 || read_text(decoder, 9, &gpu->problem, err) < 0)
+        read_flag(decoder, 8, &gpu->mig, err) < 0 ||
+        read_flag(decoder, 9, &gpu->nvlink_lost, err) < 0 ||
+        read_text(decoder, 10, &gpu->problem, err) < 0)
         return -1;
     return 0;
 }
@@ -375,7 +378,7 @@ static int decode_line(struct decoder *decoder, struct error_info *err)
         unsigned word_count;
         int (*decode)(struct decoder *decoder, struct error_info *err);
     } lines[] = {
-        {"node", 15, decode_node},       {"gpu", 10, decode_gpu},
+        {"node", 15, decode_node},       {"gpu", 11, decode_gpu},
         {"nic", 15, decode_nic},         {"nvlink", 4, decode_nvlink},
         {"gpulink", 4, decode_gpu_link}, {"niclink", 4, decode_nic_link},
         {"note", 2, decode_note},        {"fact", 4, decode_fact},

@@ -4,7 +4,7 @@
  * in the cache that steps read. Everything that node_evidence has is carried.
  *     parplan.evidence/2
  *     node nvml known 1 0 0 0 63000000000 0 0 0 550.54.15 counts 25000000000 nvml
- *     gpu 0000:06:00.0 NVIDIA%20H200 GPU-… 150109978624 1 0-47 - 0 PCIe%20x8%20of%20x16
+ *     gpu 0000:06:00.0 NVIDIA%20H200 GPU-… 150109978624 1 0-47 - 0 0 PCIe%20x8%20of%20x16
  *     nic mlx5_4 0000:93:00.0 openfabrics active 0 0 0 b8e9240300baa4c0 6 0 - rail 0 alone
  *     nvlink 0 1 18
  *     gpulink 0 1 node
@@ -16,7 +16,8 @@
  *     node     source, NVLink's state, switched, leaves the node, domain's nodes, rates of a GPU's
  *              NVLink and PCIe, host memory and NVMe, CPUs, driver, what the nvlink lines
  *              carry (rates, counts, or none), the rate of one link, the source's name
- *     gpu      bus id, model, UUID, memory, NUMA, CPUs, NVLink clique, MIG, problem
+ *     gpu      bus id, model, UUID, memory, NUMA, CPUs, NVLink clique, MIG, NVLink
+ *              lost, problem
  *     nic      name, bus id, class, state, Ethernet, virtual, shares its card, GUID, NUMA, rate,
  *              problem, role, rail, reason
  * Words are separated by one space; bytes outside '!'..'~', '%' and a lone '-' are %XX; '-' is

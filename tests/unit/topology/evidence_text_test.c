@@ -15,8 +15,8 @@ static struct node_evidence *decode(const char *text, struct error_info *err)
 #define NODE NODE_OF("known", "rates")
 #define COUNTED NODE_OF("known", "counts") GPUS
 #define GPUS                                                                                       \
-    "gpu 0000:06:00.0 NVIDIA%20H200 GPU-1 5 1 0-3,8 1-2.7 1 PCIe%20x8%20of%20x16\n"                \
-    "gpu - - - 0 -1 - - 0 -\n"
+    "gpu 0000:06:00.0 NVIDIA%20H200 GPU-1 5 1 0-3,8 1-2.7 1 0 PCIe%20x8%20of%20x16\n"                \
+    "gpu - - - 0 -1 - - 0 0 -\n"
 #define TWO_GPUS NODE GPUS
 #define NIC                                                                                        \
     "nic mlx5_4 0000:93:00.0 openfabrics active 0 1 1 b8e9240300baa4c0 6 50000000000 "             \
@@ -260,7 +260,7 @@ static void refuses_anything_else(void **state)
         {"parplan.evidence/2", "line 0 of the evidence: the text is cut off"},
         {HEAD, "the end is missing"},
         {HEAD "end\n", "the node must come first"},
-        {HEAD "gpu - - - 0 0 - - 0 -\n", "line 2 of the evidence: the node must come first"},
+        {HEAD "gpu - - - 0 0 - - 0 0 -\n", "line 2 of the evidence: the node must come first"},
         {NODE, "the end is missing"},
         {NODE "end\nend\n", "not the end"},
         {NODE "end \n", "a wrong number of words"},
@@ -280,13 +280,14 @@ static void refuses_anything_else(void **state)
         {HEAD "node" NUMBERS " - none 0 %00\n", "an escape is broken"},
         {HEAD "node" NUMBERS " %zz none 0 x\n", "an escape is broken"},
         {HEAD "node" NUMBERS " - none -1 x\n", "out of range"},
+        {HEAD "node" NUMBERS " - none 10000000000001 x\n", "out of range"},
         {HEAD "node hwloc known 1 0 99999999 0 0 0 0 0 - none 0 x\n", "out of range"},
         {HEAD "node hwloc known 1 0 1 1000000000000001 0 0 0 0 - none 0 x\n", "out of range"},
         {TWO_GPUS "gpu 1\n", "a wrong number of words"},
-        {TWO_GPUS "gpu - - - 0 -2 - - 0 -\n", "a NUMA node or rail is out of range"},
-        {TWO_GPUS "gpu - - - 0 65536 - - 0 -\n", "a NUMA node or rail is out of range"},
-        {TWO_GPUS "gpu - - - 0 0 - - 2 -\n", "out of range"},
-        {TWO_GPUS "gpulink 0 1 pix\ngpu - - - 0 0 - - 0 -\n", "a GPU too many, or too late"},
+        {TWO_GPUS "gpu - - - 0 -2 - - 0 0 -\n", "a NUMA node or rail is out of range"},
+        {TWO_GPUS "gpu - - - 0 65536 - - 0 0 -\n", "a NUMA node or rail is out of range"},
+        {TWO_GPUS "gpu - - - 0 0 - - 2 0 -\n", "out of range"},
+        {TWO_GPUS "gpulink 0 1 pix\ngpu - - - 0 0 - - 0 0 -\n", "a GPU too many, or too late"},
         {TWO_GPUS "gpulink 0 1 pix\n" NIC, "a NIC too many, or too late"},
         {TWO_GPUS "gpulink 0 0 pix\n", "a link of a GPU to itself"},
         {TWO_GPUS "gpulink 0 2 pix\n", "out of range"},
@@ -294,7 +295,7 @@ static void refuses_anything_else(void **state)
         {TWO_GPUS "nvlink 0 1 x\n", "out of range"},
         {TWO_GPUS "nvlink 1 1 5\n", "an NVLink that cannot be"},
         {TWO_GPUS "nvlink 1 1 unknown\n", "an NVLink that cannot be"},
-        {COUNTED "nvlink 0 1 65536\n", "out of range"},
+        {COUNTED "nvlink 0 1 1000\n", "out of range"},
         {NODE_OF("known", "none") GPUS "nvlink 0 1 5\n", "an NVLink that cannot be"},
         {TWO_GPUS "niclink 0 0 pix\n", "a pair without devices"},
         {TWO_GPUS NIC "niclink 0 1 pix\n", "out of range"},
@@ -335,7 +336,7 @@ static void limits_counts(void **state)
         unsigned count;
         const char *message;
     } cases[] = {
-        {"gpu - - - 0 0 - - 0 -\n", NODE_MAXIMUM_GPUS + 1, "a GPU too many"},
+        {"gpu - - - 0 0 - - 0 0 -\n", NODE_MAXIMUM_GPUS + 1, "a GPU too many"},
         {NIC, NODE_MAXIMUM_NICS + 1, "a NIC too many"},
         {"note x\n", EVIDENCE_TEXT_MAXIMUM_NOTES + 1, "a note too many"},
         {"fact x y z\n", EVIDENCE_TEXT_MAXIMUM_FACTS + 1, "a fact too many"},

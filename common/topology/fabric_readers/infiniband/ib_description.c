@@ -91,20 +91,28 @@ static void add_clean(char *name, size_t *length, const char *text, size_t bytes
     name[*length] = '\0';
 }
 
+/* "/L01" of ":MCS8500/L01/U1", nothing of ":MQM8700/U1". */
+static const char *chassis_part(const char *model, size_t *ret_bytes)
+{
+    const char *part = strchr(model, '/');
+    if (!part)
+        part = "";
+    *ret_bytes = strlen(part);
+    if (*ret_bytes >= 3 && strcmp(part + *ret_bytes - 3, "/U1") == 0)
+        *ret_bytes -= 3;
+    return part;
+}
+
 void ib_description_switch(const char *text, const char *id, char ret_name[IB_NAME_BYTES])
 {
     const char *semicolon = strchr(text, ';');
     const char *name = semicolon ? semicolon + 1 : text;
     const char *model = semicolon ? strchr(name, ':') : NULL;
     size_t bytes = model ? (size_t)(model - name) : strlen(name), length = 0;
-    if (bytes == 0 || is_default(text)) {
-        add_clean(ret_name, &length, id, strlen(id));
+    bool unnamed = bytes == 0 || is_default(text);
+    add_clean(ret_name, &length, unnamed ? id : name, unnamed ? strlen(id) : bytes);
+    if (!model || unnamed)
         return;
-    }
-    add_clean(ret_name, &length, name, bytes);
-    const char *part = model ? strchr(model, '/') : NULL;
-    size_t part_bytes = part ? strlen(part) : 0;
-    if (part_bytes >= 3 && strcmp(part + part_bytes - 3, "/U1") == 0)
-        part_bytes -= 3;
-    add_clean(ret_name, &length, part ? part : "", part_bytes);
+    const char *part = chassis_part(model, &bytes);
+    add_clean(ret_name, &length, part, bytes);
 }

@@ -272,30 +272,46 @@ static void report_seat(struct rails *rails, unsigned seat, unsigned number, uns
                       network->switches[here->at].name, network->switches[expected].name);
 }
 
+typedef void (*adapter_fn)(struct rails *rails, unsigned seat, unsigned number, void *context);
+
+static void for_each_adapter(struct rails *rails, size_t host, adapter_fn visit, void *context)
+{
+    for (size_t k = rails->host_start[host]; k < rails->host_start[host + 1]; k++)
+        for (uint64_t left = rails->network->seats[k].numbers; left; left &= left - 1)
+            visit(rails, (unsigned)k, (unsigned)__builtin_ctzll(left), context);
+}
+
+struct tally {
+    unsigned right, wrong;
+};
+
+static void tally_adapter(struct rails *rails, unsigned seat, unsigned number, void *context)
+{
+    struct tally *tally = context;
+    if (misplaced_from(rails, seat, number) != IB_NONE)
+        tally->wrong++;
+    else
+        tally->right += rails->rail_of[number] != IB_NONE;
+}
+
+static void report_adapter(struct rails *rails, unsigned seat, unsigned number, void *context)
+{
+    (void)context;
+    unsigned expected = misplaced_from(rails, seat, number);
+    if (expected != IB_NONE)
+        report_seat(rails, seat, number, expected);
+}
+
 /* A host with at least as many adapters in their place as not is one of the pattern that was
  * cabled otherwise; another (a manager, a storage server) is of another kind. */
 static void check_host(struct rails *rails, size_t host)
 {
-    struct ib_network *network = rails->network;
-    unsigned right = 0, wrong = 0;
-    for (unsigned pass = 0; pass < 2; pass++) {
-        for (size_t k = rails->host_start[host]; k < rails->host_start[host + 1]; k++) {
-            for (uint64_t left = network->seats[k].numbers; left; left &= left - 1) {
-                unsigned number = (unsigned)__builtin_ctzll(left);
-                unsigned expected = misplaced_from(rails, (unsigned)k, number);
-                if (pass == 1 && expected != IB_NONE)
-                    report_seat(rails, (unsigned)k, number, expected);
-                right += pass == 0 && expected == IB_NONE && rails->rail_of[number] != IB_NONE;
-                wrong += pass == 0 && expected != IB_NONE;
-            }
-        }
-        if (wrong == 0)
-            return;
-        if (wrong > right) {
-            rails->strangers++;
-            return;
-        }
-    }
+    struct tally tally = {.right = 0};
+    for_each_adapter(rails, host, tally_adapter, &tally);
+    if (tally.wrong > tally.right)
+        rails->strangers++;
+    else if (tally.wrong > 0)
+        for_each_adapter(rails, host, report_adapter, NULL);
 }
 
 /* One seat for each rail: the one whose adapter bears the rail's number, else the first. */

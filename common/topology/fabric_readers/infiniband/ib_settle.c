@@ -114,6 +114,22 @@ static int part_names(struct ib_network *network, struct ib_switch *sorted)
     return 0;
 }
 
+static void renumber_links(struct ib_network *network, const unsigned *place)
+{
+    for (size_t i = 0; i < network->link_count; i++) {
+        struct ib_link *link = &network->links[i];
+        struct ib_link old = *link;
+        bool swap = place[old.left] > place[old.right];
+        *link = (struct ib_link){
+            .left = place[swap ? old.right : old.left],
+            .right = place[swap ? old.left : old.right],
+            .left_port = swap ? old.right_port : old.left_port,
+            .right_port = swap ? old.left_port : old.right_port,
+            .rate = old.rate,
+        };
+    }
+}
+
 static int settle_switches(struct ib_network *network)
 {
     size_t count = network->switch_count;
@@ -132,18 +148,7 @@ static int settle_switches(struct ib_network *network)
         memcpy(network->switches, sorted, count * sizeof(*sorted));
     for (size_t i = 0; i < network->port_count; i++)
         network->ports[i].at = place[network->ports[i].at];
-    for (size_t i = 0; i < network->link_count; i++) {
-        struct ib_link *link = &network->links[i];
-        struct ib_link old = *link;
-        bool swap = place[old.left] > place[old.right];
-        *link = (struct ib_link){
-            .left = place[swap ? old.right : old.left],
-            .right = place[swap ? old.left : old.right],
-            .left_port = swap ? old.right_port : old.left_port,
-            .right_port = swap ? old.left_port : old.right_port,
-            .rate = old.rate,
-        };
-    }
+    renumber_links(network, place);
     return 0;
 }
 

@@ -57,7 +57,7 @@ static void encode_gpu(const struct evidence_gpu *gpu, struct text_buffer *out)
     text_buffer_add(out, " %d", gpu->numa);
     add_text(out, gpu->cpus);
     add_text(out, gpu->nvlink_clique);
-    text_buffer_add(out, " %d", gpu->mig);
+    text_buffer_add(out, " %d %d", gpu->mig, gpu->nvlink_lost);
     add_text(out, gpu->problem);
     text_buffer_add_text(out, "\n");
 }
@@ -154,7 +154,8 @@ static void encode_node(const struct node_evidence *evidence, struct text_buffer
     add_number(out, evidence->cpu_count);
     add_text(out, evidence->driver_version);
     add_text(out, evidence_pair_words[pair_form_of(evidence)]);
-    add_rate(out, evidence->nvlink_link_bytes_per_second);
+    double link_rate = evidence->nvlink_link_bytes_per_second;
+    add_rate(out, link_rate < (double)EVIDENCE_MAXIMUM_LINK_RATE ? link_rate : 0);
     add_text(out, evidence->source_text);
     text_buffer_add_text(out, "\n");
 }

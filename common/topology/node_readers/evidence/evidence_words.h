@@ -10,7 +10,8 @@
 
 #define EVIDENCE_FIRST_LINE "parplan.evidence/2"
 #define EVIDENCE_MAXIMUM_RATE UINT64_C(1000000000000000)
-#define EVIDENCE_MAXIMUM_LINKS 65535u
+#define EVIDENCE_MAXIMUM_LINKS 999u                         /* of a pair */
+#define EVIDENCE_MAXIMUM_LINK_RATE UINT64_C(10000000000000) /* so a pair's rate is a rate too */
 #define EVIDENCE_UNKNOWN_WORD "unknown"
 
 /* What the nvlink lines carry. */

@@ -452,7 +452,9 @@ static int read_names(struct sysfs_tree *tree, DIR *opened, const char *prefix,
     while ((entry = readdir(opened))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if (++seen > SYSFS_MAXIMUM_ENTRIES || spend_step(tree) < 0)
+        if (spend_step(tree) < 0)
+            return explain_errno(tree, "", "", err);
+        if (++seen > SYSFS_MAXIMUM_ENTRIES)
             return error_set(err, "more than %u entries in one folder", SYSFS_MAXIMUM_ENTRIES);
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
             add_name(listing, entry->d_name, err) < 0)

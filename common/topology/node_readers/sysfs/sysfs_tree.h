@@ -29,7 +29,7 @@
 #define SYSFS_VALUE_BYTES 256u /* room for a one-line attribute */
 #define SYSFS_MAXIMUM_LINKS 40u
 #define SYSFS_MAXIMUM_ENTRIES 65536u
-#define SYSFS_MAXIMUM_STEPS 2000000u
+#define SYSFS_MAXIMUM_STEPS 1000000u
 
 struct sysfs_tree;
 

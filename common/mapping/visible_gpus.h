@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * visible_gpus: the list of visible devices that a launcher set for a step's tasks on a node, in
+ * the order that makes every TP group a group of gpu_mapping: local rank i takes the i-th.
+ * A device is known by its number, which follows the PCI order, or by its UUID. Text in, text
+ * out; no I/O.
+ */
+#ifndef MAPPING_VISIBLE_GPUS_H
+#define MAPPING_VISIBLE_GPUS_H
+
+#include "base/error.h"
+#include "base/text_buffer.h"
+#include "topology/node_topology.h"
+
+enum visible_order {
+    VISIBLE_SAME,    /* the order that is there is as good as any */
+    VISIBLE_CHANGED, /* *ret holds the new list */
+    VISIBLE_UNKNOWN, /* the devices cannot be matched with the node; err says why */
+    VISIBLE_FAILED   /* out of memory */
+};
+
+/* visible: "0,1,2,3" or "GPU-…,GPU-…". devices: the same devices' numbers on the node, position
+ * by position, where a container or cgroup counts its own (SLURM_STEP_GPUS); or NULL. ranks:
+ * tasks' GPUs on this node; another number of visible devices is VISIBLE_UNKNOWN. */
+enum visible_order visible_gpus_order(const struct node_topology *node, unsigned tp, unsigned ranks,
+                                      const char *visible, const char *devices,
+                                      struct text_buffer *ret, struct error_info *err);
+
+#endif
