@@ -37,6 +37,8 @@ TOPOLOGY_SOURCES := \
 	common/topology/fabric.c \
 	common/topology/fabric_build.c \
 	common/topology/fabric_readers/fabric_draft.c \
+	common/topology/fabric_readers/fabric_file.c \
+	common/topology/fabric_readers/fabric_redraft.c \
 	common/topology/fabric_readers/slurm_blocks.c \
 	common/topology/fabric_readers/slurm_fabric.c \
 	common/topology/fabric_select.c \
@@ -126,6 +128,7 @@ REPORT_SOURCES := \
 	common/report/catalogue_document.c \
 	common/report/catalogue_report.c \
 	common/report/environment_report.c \
+	common/report/files/cluster_file.c \
 	common/report/files/file_text.c \
 	common/report/files/node_file.c \
 	common/report/map_document.c \
@@ -134,6 +137,7 @@ REPORT_SOURCES := \
 	common/report/number_text.c \
 	common/report/pictures/fabric_columns.c \
 	common/report/pictures/fabric_layout.c \
+	common/report/pictures/fabric_nodes.c \
 	common/report/pictures/fabric_picture.c \
 	common/report/pictures/node_layout.c \
 	common/report/pictures/node_links.c \
@@ -158,7 +162,9 @@ CLI_SOURCES := \
 	common/cli/inputs/catalogues.c \
 	common/cli/inputs/child_output.c \
 	common/cli/inputs/cluster_choice.c \
+	common/cli/inputs/live_node.c \
 	common/cli/inputs/scenario.c \
+	common/cli/inputs/topology_format.c \
 	common/cli/inputs/topology_source.c \
 	common/cli/main.c \
 	common/cli/map_command.c \
@@ -276,6 +282,7 @@ UNIT_TESTS := \
 	tests/unit/planner/plan_shape_test.c \
 	tests/unit/planner/step_time_test.c \
 	tests/unit/planner/strategy_words_test.c \
+	tests/unit/report/cluster_file_test.c \
 	tests/unit/report/environment_report_test.c \
 	tests/unit/report/node_file_test.c \
 	tests/unit/report/number_text_test.c \
@@ -324,6 +331,7 @@ PROPERTY_TESTS := \
 
 # One test program each: tests/corpus/<name>_test.c; runs only where ../shared is.
 CORPUS_TESTS := \
+	tests/corpus/hwloc_mutations_test.c \
 	tests/corpus/planner_truth_test.c
 
 # One libFuzzer target each: tests/fuzz/<name>_fuzz.c; seeds in tests/fuzz/corpus/<name>/
@@ -359,7 +367,8 @@ SUPPORT_SOURCES := \
 	tests/support/test_cluster.c \
 	tests/support/truth_table.c \
 	tests/support/comma_locale.c \
-	tests/support/unit_test.c
+	tests/support/unit_test.c \
+	tests/support/xml_mutation.c
 
 # docs/man/<name>.<section>
 MAN_PAGES := \
@@ -605,8 +614,12 @@ run-checks:
 	PROPERTY_PROGRAMS='$(PROPERTY_PROGRAMS)' CORPUS_PROGRAMS='$(CORPUS_PROGRAMS)' \
 	tests/run_checks $(SUITES)
 
+.PHONY: run-mutations
+run-mutations:
+	@exec env HWLOC_MUTATIONS=0 $(BUILD)/tests/corpus/hwloc_mutations_test
+
 .PHONY: check check-fast check-unit check-golden check-property check-torture check-slurm \
-	check-corpus check-asan check-suites check-root
+	check-corpus check-asan check-suites check-root check-mutations
 check:  ## build, then run every suite
 	$(call check_suites,debug,release,unit golden property torture slurm corpus)
 check-fast:  ## unit and golden
@@ -623,6 +636,10 @@ check-slurm:  ## a private Slurm on this machine, with the plugin
 	$(call check_suites,debug,release,slurm)
 check-corpus:  ## real machines' files from ../shared, where it is
 	$(call check_suites,debug,release,corpus)
+check-mutations:  ## each of 170,000 damaged hwloc files of ../shared: about 15 minutes
+	@$(DEPS) build check
+	$(SUB_MAKE) VARIANT=debug test-programs
+	$(SUB_MAKE) VARIANT=debug run-mutations
 check-asan:  ## unit, golden, property and torture under ASan and UBSan
 	$(call check_suites,asan,asan,unit golden property torture)
 check-suites:

@@ -4,6 +4,7 @@
 #include "base/yaml_fields.h"
 #include "topology/cluster_readers/rate.h"
 #include "topology/node_readers/node_description.h"
+#include "topology/node_readers/node_file.h"
 #include <string.h>
 
 #define MAXIMUM_DOMAIN_NODES 4096u
@@ -12,7 +13,7 @@
 struct kind_entry {
     const char *preset, *gpu, *nvlink_rate, *nic_rate;
     uint64_t gpus, nvlink_domain_nodes, nics, cpus, host_memory_bytes, host_nvme_bytes;
-    const struct yaml_node *nvlink;
+    const struct yaml_node *nvlink, *node;
 };
 
 #define KIND_FIELD(key_, type_, member, ...)                                                       \
@@ -22,6 +23,7 @@ struct kind_entry {
 
 static const struct yaml_field kind_fields[] = {
     KIND_FIELD("preset", YAML_TEXT, preset),
+    KIND_FIELD("node", YAML_NODE, node),
     KIND_FIELD("gpu", YAML_TEXT, gpu),
     KIND_FIELD("gpus", YAML_UNSIGNED, gpus, .minimum = 1, .maximum = NODE_MAXIMUM_GPUS),
     KIND_FIELD("nvlink", YAML_NODE, nvlink),
@@ -59,6 +61,18 @@ static struct node_topology *load_preset(const struct yaml_node *node, const cha
         nearest = nearest_name(name, presets->presets[i].name, nearest);
     return error_null(yaml_node_error(where, err, "no node preset is called %s%s%s", name,
                                       nearest ? "; did you mean " : "", nearest ? nearest : ""));
+}
+
+static struct node_topology *load_node(const struct yaml_node *kind, const struct yaml_node *node,
+                                       const struct gpu_catalogue *gpus, struct error_info *err)
+{
+    if (kind->child_count > 1)
+        return error_null(yaml_node_error(node, err, "a kind with node: takes no other keys"));
+    CLEANUP(node_evidence) struct node_evidence *evidence = node_file_load(node, err);
+    if (!evidence)
+        return NULL;
+    const struct node_evidence *const all[] = {evidence};
+    return node_topology_merge(kind->key, all, COUNT_OF(all), gpus, err);
 }
 
 static const struct gpu_model *find_gpu(const struct yaml_node *node, const char *name,
@@ -228,9 +242,11 @@ struct node_topology *cluster_kind_load(const struct yaml_node *node,
         return NULL;
     if (entry.preset)
         return load_preset(node, entry.preset, presets, gpus, err);
+    if (entry.node)
+        return load_node(node, entry.node, gpus, err);
     if (!entry.gpu || entry.gpus == 0)
         return error_null(
-            yaml_node_error(node, err, "preset: NAME is expected, or gpu: and gpus:"));
+            yaml_node_error(node, err, "preset: NAME is expected, or gpu: and gpus:, or node:"));
     const struct gpu_model *gpu = find_gpu(node, entry.gpu, gpus, err);
     if (!gpu)
         return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cluster_kind: one entry under `kinds:` of a cluster file, as a node. Either
+ * cluster_kind: one entry under `kinds:` of a cluster file, as a node:
  *     h100: {preset: dgx-h100}
+ *     mine: {node: {gpus: […], nics: […], …}}        the keys of node_readers/node_file.h
  * or a description in place:
  *     a6000: {gpu: a6000, gpus: 8, nvlink: [[0, 1], [2, 3], [4, 5], [6, 7]],
  *             nics: 2, nic_rate: 100Gb/s, host_memory: 512GiB}

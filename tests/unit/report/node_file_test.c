@@ -356,7 +356,7 @@ static void looks_like_this(void **state)
     (void)state;
     static const char text[] =
         HEAD "name: n001\n"
-             "driver: 580.65.06\n"
+             "driver: \"580.65.06\"\n"
              "host_memory: 1TiB\n"
              "pcie: 31.5GB/s\n"
              "gpus:\n"
