@@ -6,8 +6,12 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#define FRESH_SUFFIX ".new.XXXXXX"
 
 #define FIRST_READ_BYTES ((size_t)16 << 10)
 
@@ -213,4 +217,54 @@ int text_file_explain_name(const char *name, struct error_info *err)
         return error_set(err, "%s is a folder here; give a file in it, as %s%s/FILE", name, start,
                          name);
     return error_set(err, "%s here is no regular file; give the path of one", name);
+}
+
+static int write_all(int file, const char *text, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t written = write(file, text, bytes);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return -1;
+        text += written;
+        bytes -= (size_t)written;
+    }
+    return 0;
+}
+
+/* Contents and mode on disk under the new name; errno says why not. */
+static int fill_file(int file, const char *text, size_t bytes, unsigned mode)
+{
+    return write_all(file, text, bytes) < 0 || fchmod(file, (mode_t)mode) < 0 || fsync(file) < 0
+               ? -1
+               : 0;
+}
+
+int text_file_write(const char *path, const char *text, size_t bytes, unsigned mode,
+                    struct error_info *err)
+{
+    size_t length = strlen(path);
+    CLEANUP_MEMORY char *fresh = memory_allocate(length + sizeof(FRESH_SUFFIX));
+    if (!fresh)
+        return error_set_memory(err);
+    memcpy(fresh, path, length);
+    memcpy(fresh + length, FRESH_SUFFIX, sizeof(FRESH_SUFFIX));
+    int file = mkostemp(fresh, O_CLOEXEC);
+    if (file < 0)
+        return error_set_system(err, "%s cannot be written: %s", path, error_errno_text(errno));
+    int failed = fill_file(file, text, bytes, mode);
+    int why = errno;
+    if (close(file) < 0 && failed == 0) {
+        failed = -1;
+        why = errno;
+    }
+    if (failed == 0 && rename(fresh, path) < 0) {
+        failed = -1;
+        why = errno;
+    }
+    if (failed == 0)
+        return 0;
+    unlink(fresh);
+    return error_set_system(err, "%s cannot be written: %s", path, error_errno_text(why));
 }

@@ -33,4 +33,9 @@ enum text_file_trust text_file_read_trusted(const char *path, unsigned owner_uid
                                             size_t maximum_bytes, char **ret_text,
                                             size_t *ret_bytes, struct error_info *err);
 
+/* Writes the file whole or not at all: a new file beside it, then renamed over it. mode: as
+ * 0644. An old file stays when something fails. */
+int text_file_write(const char *path, const char *text, size_t bytes, unsigned mode,
+                    struct error_info *err);
+
 #endif

@@ -2,6 +2,7 @@
 #include "base/text_file.h"
 #include "tests/support/unit_test.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,6 +311,32 @@ static void explains_a_name_that_is_a_path(void **state)
     assert_int_equal(err.kind, ERROR_MEMORY);
 }
 
+static void writes_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    char name[160];
+    write_file("file", "old", 3, 0600);
+    assert_int_equal(text_file_write(path, "newer", 5, 0640, &err), 0);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = text_file_read(path, FILE_MAXIMUM, &bytes, &err);
+    assert_string_equal(text, "newer");
+    snprintf(name, sizeof(name), "%s/absent/file", folder);
+    assert_int_equal(text_file_write(name, "x", 1, 0644, &err), -1);
+    assert_string_equal(without_folder(&err),
+                        "F/absent/file cannot be written: No such file or directory");
+    err = (struct error_info){.kind = ERROR_NONE};
+    assert_int_equal(text_file_write(folder, "x", 1, 0644, &err), -1); /* a folder is no file */
+    DIR *entries = opendir(folder);
+    assert_non_null(entries);
+    for (const struct dirent *entry; (entry = readdir(entries));)
+        assert_null(strstr(entry->d_name, ".new."));
+    closedir(entries);
+}
+
 static int read_scenario(void *context, struct error_info *err)
 {
     size_t bytes;
@@ -338,6 +365,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(tells_missing_from_failed),
     cmocka_unit_test(drops_a_byte_order_mark),
     cmocka_unit_test(explains_a_name_that_is_a_path),
+    cmocka_unit_test(writes_whole_or_not_at_all),
     cmocka_unit_test(fails_cleanly),
 };
 
