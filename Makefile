@@ -154,6 +154,7 @@ REPORT_SOURCES := \
 	common/report/topology_report.c
 
 CLI_SOURCES := \
+	common/cli/cache_file.c \
 	common/cli/check_command.c \
 	common/cli/command.c \
 	common/cli/command_options.c \
