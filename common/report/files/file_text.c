@@ -26,7 +26,8 @@ void file_add_bytes(struct text_buffer *out, uint64_t bytes)
 }
 
 /* The number in that unit, with as few digits as give the same double back. */
-static bool find_rate_text(double rate, const char *unit, double unit_rate, char text[RATE_BYTES])
+static bool find_rate_text(double rate, const char *unit, double unit_rate, char text[RATE_BYTES],
+                           struct text_buffer *out)
 {
     static const unsigned digits[] = {6, 15, DIGITS_MAXIMUM};
     for (size_t i = 0; i < COUNT_OF(digits); i++) {
@@ -34,6 +35,7 @@ static bool find_rate_text(double rate, const char *unit, double unit_rate, char
         text_buffer_init(&number, RATE_BYTES);
         text_buffer_add_real(&number, rate / unit_rate, digits[i]);
         snprintf(text, RATE_BYTES, "%s%s", text_buffer_text(&number), unit);
+        out->failed = out->failed || text_buffer_failed(&number);
         double back;
         if (rate_parse(text, &back, NULL) == 0 && !(back < rate) && !(back > rate))
             return true;
@@ -44,9 +46,9 @@ static bool find_rate_text(double rate, const char *unit, double unit_rate, char
 void file_add_rate(struct text_buffer *out, double bytes_per_second, enum rate_unit unit)
 {
     char text[RATE_BYTES];
-    bool found = unit == RATE_IN_BITS && find_rate_text(bytes_per_second, "Gb/s", 125e6, text);
-    if (!found && !find_rate_text(bytes_per_second, "GB/s", 1e9, text) &&
-        !find_rate_text(bytes_per_second, "B/s", 1, text))
+    bool found = unit == RATE_IN_BITS && find_rate_text(bytes_per_second, "Gb/s", 125e6, text, out);
+    if (!found && !find_rate_text(bytes_per_second, "GB/s", 1e9, text, out) &&
+        !find_rate_text(bytes_per_second, "B/s", 1, text, out))
         out->failed = true;
     text_buffer_add_text(out, text);
 }
