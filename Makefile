@@ -30,6 +30,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/cluster_readers/cluster_file.c \
 	common/topology/cluster_readers/cluster_kind.c \
 	common/topology/cluster_readers/cluster_preset.c \
+	common/topology/cluster_readers/gres_text.c \
 	common/topology/cluster_readers/rate.c \
 	common/topology/cluster_source.c \
 	common/topology/cluster_summary.c \
@@ -210,7 +211,6 @@ READER_SOURCES := \
 	common/topology/node_readers/topo_matrix.c
 
 SPANK_SOURCES := \
-	spank_plugin/gres_text.c \
 	spank_plugin/master_address.c \
 	spank_plugin/plan_variable.c \
 	spank_plugin/plugin_log.c \
@@ -289,15 +289,18 @@ UNIT_TESTS := \
 	tests/unit/report/number_text_test.c \
 	tests/unit/report/text_style_test.c \
 	tests/unit/report/text_table_test.c \
-	tests/unit/spank_plugin/gres_text_test.c \
 	tests/unit/spank_plugin/step_plan_test.c \
 	tests/unit/spank_plugin/task_context_test.c \
 	tests/unit/topology/cluster_file_test.c \
 	tests/unit/topology/cluster_topology_test.c \
 	tests/unit/topology/evidence_text_test.c \
+	tests/unit/topology/cluster_uuids_fabric_test.c \
 	tests/unit/topology/fabric_test.c \
 	tests/unit/topology/gpu_catalogue_test.c \
+	tests/unit/topology/gres_text_test.c \
 	tests/unit/topology/hwloc_reader_test.c \
+	tests/unit/topology/ib_description_test.c \
+	tests/unit/topology/ibnetdiscover_fabric_test.c \
 	tests/unit/topology/link_generation_test.c \
 	tests/unit/topology/merge_evidence_test.c \
 	tests/unit/topology/nic_roles_test.c \
@@ -308,6 +311,7 @@ UNIT_TESTS := \
 	tests/unit/topology/pci_device_test.c \
 	tests/unit/topology/preset_catalogue_test.c \
 	tests/unit/topology/rate_test.c \
+	tests/unit/topology/sharp_fabric_test.c \
 	tests/unit/topology/slurm_fabric_test.c \
 	tests/unit/topology/sysfs_text_test.c \
 	tests/unit/topology/sysfs_tree_test.c \
@@ -340,6 +344,9 @@ FUZZ_TESTS := \
 	tests/fuzz/admin_config_fuzz.c \
 	tests/fuzz/cluster_file_fuzz.c \
 	tests/fuzz/evidence_text_fuzz.c \
+	tests/fuzz/fabric_cluster_uuids_fuzz.c \
+	tests/fuzz/fabric_ibnetdiscover_fuzz.c \
+	tests/fuzz/fabric_sharp_fuzz.c \
 	tests/fuzz/fabric_slurm_fuzz.c \
 	tests/fuzz/id_set_fuzz.c \
 	tests/fuzz/job_file_fuzz.c \

@@ -51,7 +51,7 @@ static bool is_uuid(const char *text)
 static int read_id(const struct text_lines *lines, char *value, char uuid[UUID_LENGTH + 1],
                    char id[ID_BYTES], struct error_info *err)
 {
-    size_t length = strcspn(value, BLANKS ".");
+    size_t length = strcspn(value, BLANKS ".,");
     char *clique = value + length + strspn(value + length, BLANKS ".,");
     uint64_t number = 0;
     uuid[0] = '\0';
