@@ -27,7 +27,7 @@ void file_tree_link(const char *root, const char *target, const char *format, ..
 void file_tree_folder(const char *root, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void file_tree_fifo(const char *root, const char *path);
-/* One file or link. */
+/* One file, link or empty folder. */
 void file_tree_remove(const char *root, const char *path);
 
 #endif
