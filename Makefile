@@ -46,6 +46,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/gpu_catalogue.c \
 	common/topology/groups/gpu_partition.c \
 	common/topology/groups/gpu_ring.c \
+	common/topology/groups/usable_groups.c \
 	common/topology/link.c \
 	common/topology/link_generation.c \
 	common/topology/merge/gpu_merge.c \
@@ -198,7 +199,12 @@ READER_SOURCES := \
 	common/topology/fabric_readers/topograph_model.c \
 	common/topology/node_readers/hwloc_import.c \
 	common/topology/node_readers/hwloc_reader.c \
+	common/topology/node_readers/nccl_topology.c \
 	common/topology/node_readers/nvlink_closure.c \
+	common/topology/node_readers/nvml/nvml_device.c \
+	common/topology/node_readers/nvml/nvml_links.c \
+	common/topology/node_readers/nvml/nvml_symbols.c \
+	common/topology/node_readers/nvml_reader.c \
 	common/topology/node_readers/pci_device.c \
 	common/topology/node_readers/reader_child.c \
 	common/topology/node_readers/sysfs/infiniband_reader.c \
@@ -208,6 +214,8 @@ READER_SOURCES := \
 	common/topology/node_readers/sysfs/sysfs_text.c \
 	common/topology/node_readers/sysfs/sysfs_tree.c \
 	common/topology/node_readers/text/matrix_text.c \
+	common/topology/node_readers/text/nccl_values.c \
+	common/topology/node_readers/text/nccl_xml.c \
 	common/topology/node_readers/topo_matrix.c
 
 SPANK_SOURCES := \
@@ -299,16 +307,21 @@ UNIT_TESTS := \
 	tests/unit/topology/gpu_catalogue_test.c \
 	tests/unit/topology/gres_text_test.c \
 	tests/unit/topology/hwloc_reader_test.c \
+	tests/unit/topology/infiniband_reader_test.c \
+	tests/unit/topology/kfd_reader_test.c \
 	tests/unit/topology/ib_description_test.c \
 	tests/unit/topology/ibnetdiscover_fabric_test.c \
 	tests/unit/topology/link_generation_test.c \
 	tests/unit/topology/merge_evidence_test.c \
+	tests/unit/topology/nccl_topology_test.c \
 	tests/unit/topology/nic_roles_test.c \
 	tests/unit/topology/node_cache_test.c \
 	tests/unit/topology/node_merge_test.c \
 	tests/unit/topology/nvlink_closure_test.c \
 	tests/unit/topology/nvlink_domain_test.c \
+	tests/unit/topology/nvml_reader_test.c \
 	tests/unit/topology/pci_device_test.c \
+	tests/unit/topology/pci_health_test.c \
 	tests/unit/topology/preset_catalogue_test.c \
 	tests/unit/topology/rate_test.c \
 	tests/unit/topology/sharp_fabric_test.c \
@@ -355,8 +368,11 @@ FUZZ_TESTS := \
 	tests/fuzz/model_config_fuzz.c \
 	tests/fuzz/model_file_fuzz.c \
 	tests/fuzz/node_file_fuzz.c \
+	tests/fuzz/nccl_topology_fuzz.c \
 	tests/fuzz/node_list_fuzz.c \
 	tests/fuzz/parse_number_fuzz.c \
+	tests/fuzz/sysfs_properties_fuzz.c \
+	tests/fuzz/sysfs_words_fuzz.c \
 	tests/fuzz/topo_matrix_fuzz.c \
 	tests/fuzz/wire_plan_fuzz.c \
 	tests/fuzz/yaml_document_fuzz.c
@@ -377,6 +393,11 @@ SUPPORT_SOURCES := \
 	tests/support/comma_locale.c \
 	tests/support/unit_test.c \
 	tests/support/xml_mutation.c
+
+# A libnvidia-ml.so.1 that plays machines of tests/support/mock_nvml/profiles; nothing links it.
+MOCK_NVML_SOURCES := \
+	tests/support/mock_nvml/mock_nvml.c \
+	tests/support/mock_nvml/mock_profile.c
 
 # docs/man/<name>.<section>
 MAN_PAGES := \
@@ -428,6 +449,7 @@ HWLOC_LIBS := $(call package_libs,hwloc,-lhwloc)
 YAML_LIBS := $(call package_libs,yaml-0.1,-lyaml)
 JSON_LIBS := $(call package_libs,json-c,-ljson-c)
 ZLIB_LIBS := $(call package_libs,zlib,-lz)
+EXPAT_LIBS := $(call package_libs,expat,-lexpat)
 CMOCKA_LIBS := $(call package_libs,cmocka,-lcmocka)
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wmissing-prototypes \
@@ -438,7 +460,7 @@ WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wmissing-prototypes \
 # -fno-semantic-interposition: our own calls stay direct (and inlinable) all the same.
 # -ffp-contract=off: the same sums to the last bit on machines with and without FMA.
 OUR_CPPFLAGS := -D_GNU_SOURCE -DPARPLAN_VERSION='"$(VERSION)"' -Icommon -I. \
-	$(call package_cflags,hwloc yaml-0.1 json-c cmocka)
+	$(call package_cflags,hwloc yaml-0.1 json-c expat cmocka)
 OUR_CFLAGS := -std=gnu11 -fPIC -fno-semantic-interposition -ffunction-sections \
 	-fdata-sections -ffp-contract=off $(WARNINGS)
 OUR_LDFLAGS := -Wl,--as-needed -Wl,--gc-sections
@@ -490,7 +512,7 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
-	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MAN_PAGES)
+	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
 
@@ -562,7 +584,8 @@ $(BUILD)/%/common/data.o: $(BUILD)/%/common/data.S $(BUILD)/flags
 
 $(BUILD)/parplan: $(CLI_OBJECTS) $(BUILD)/flags
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -pie -o $@ $(CLI_OBJECTS) $(LDFLAGS) $(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) -lm
+	$(Q)$(LINK) -pie -o $@ $(CLI_OBJECTS) $(LDFLAGS) $(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) \
+		$(EXPAT_LIBS) -lm
 
 # No -lslurm: Slurm's symbols come from srun, slurmd and slurmstepd. The version script
 # exports the entry points alone, so that --gc-sections drops what they do not reach.
@@ -580,18 +603,26 @@ $(ARCHIVE): $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUPPORT_OBJECTS)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-TEST_LIBS = $(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) $(CMOCKA_LIBS) -lm
+TEST_LIBS = $(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) $(EXPAT_LIBS) $(CMOCKA_LIBS) -lm
 $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(ARCHIVE) $(BUILD)/flags
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) $(if $(filter fuzz/%,$*),-fsanitize=fuzzer) -o $@ $< $(ARCHIVE) $(LDFLAGS) \
 		$(TEST_LIBS)
 
+MOCK_NVML := $(BUILD)/tests/mock_nvml/libnvidia-ml.so.1
+MOCK_NVML_OBJECTS := $(call objects,$(MOCK_NVML_SOURCES))
+$(MOCK_NVML): $(MOCK_NVML_OBJECTS) $(ARCHIVE) $(BUILD)/flags
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -shared -o $@ $(MOCK_NVML_OBJECTS) $(ARCHIVE) $(LDFLAGS) -lm
+$(BUILD)/tests/unit/topology/nvml_reader_test: | $(MOCK_NVML)
+
 .PHONY: test-programs fuzz-programs bench-programs objects
 test-programs: $(UNIT_PROGRAMS) $(PROPERTY_PROGRAMS) $(CORPUS_PROGRAMS)
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)
-objects: $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUPPORT_OBJECTS) \
+objects: $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUPPORT_OBJECTS) $(MOCK_NVML_OBJECTS) \
 	$(call objects,$(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) $(FUZZ_TESTS) $(BENCHES))
 
 # --- checks ------------------------------------------------------------------------
