@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define JOB_FILE_MAXIMUM_BYTES ((size_t)1 << 20)
+#define FORMAT_LIST_BYTES ((size_t)256)
 #define KEY_BASE 256 /* above every character: these options have no short form */
 
 enum option_kind {
@@ -75,7 +76,8 @@ static const struct option_rule rules[] = {
      AT(master_port), 1, 65535},
     {"gpu", "NAME", "one GPU, by name or alias", BIT(COMMAND_GPUS), OPTION_TEXT, AT(gpu), 0, 0},
     {NULL, NULL, "What to print:", ALL, OPTION_HEADING, 0, 0, 0},
-    {"format", "WORD", "text, json, yaml (map: hostfile, rankfile)", ALL, OPTION_FORMAT, 0, 0, 0},
+    {"format", "WORD", "text, json, yaml (map: hostfile, rankfile; topology: svg)", ALL,
+     OPTION_FORMAT, 0, 0, 0},
     {"explain", NULL, "every rule, figure and source behind the answer",
      BIT(COMMAND_PLAN) | BIT(COMMAND_TOPOLOGY), OPTION_FLAG, AT(explain), 0, 0},
     {"top", "K", "how many plans; default 6", BIT(COMMAND_PLAN), OPTION_NUMBER, AT(top), 1, 1000},
@@ -92,9 +94,16 @@ static const char *const command_names[COMMAND_COUNT] = {
     [COMMAND_GPUS] = "gpus",
 };
 
-static const char *const format_words[OUTPUT_FORMAT_COUNT] = {
-    [FORMAT_TEXT] = "text",         [FORMAT_JSON] = "json",         [FORMAT_YAML] = "yaml",
-    [FORMAT_HOSTFILE] = "hostfile", [FORMAT_RANKFILE] = "rankfile",
+static const struct {
+    const char *word;
+    unsigned used_by;
+} formats[OUTPUT_FORMAT_COUNT] = {
+    [FORMAT_TEXT] = {"text", ALL},
+    [FORMAT_JSON] = {"json", ALL},
+    [FORMAT_YAML] = {"yaml", ALL},
+    [FORMAT_HOSTFILE] = {"hostfile", BIT(COMMAND_MAP)},
+    [FORMAT_RANKFILE] = {"rankfile", BIT(COMMAND_MAP)},
+    [FORMAT_SVG] = {"svg", BIT(COMMAND_TOPOLOGY)},
 };
 
 struct parse_context {
@@ -126,22 +135,37 @@ static int set_number(const struct option_rule *rule, const char *value,
     return 0;
 }
 
+/* "text, json and yaml": what the command writes. */
+static void list_formats(enum command_id id, struct text_buffer *out)
+{
+    const char *words[OUTPUT_FORMAT_COUNT];
+    unsigned count = 0;
+    for (unsigned i = 0; i < OUTPUT_FORMAT_COUNT; i++)
+        if (formats[i].used_by & BIT(id))
+            words[count++] = formats[i].word;
+    for (unsigned i = 0; i < count; i++)
+        text_buffer_add(out, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", words[i]);
+}
+
 static int set_format(char *value, const struct parse_context *context)
 {
-    unsigned count = context->help->id == COMMAND_MAP ? OUTPUT_FORMAT_COUNT : FORMAT_HOSTFILE;
+    enum command_id id = context->help->id;
     if (value[0] == '\0')
         return error_set(context->err, "--format: the value is empty; give text, json or yaml");
-    for (unsigned i = 0; i < count; i++) {
-        if (strcmp(value, format_words[i]) != 0)
+    for (unsigned i = 0; i < OUTPUT_FORMAT_COUNT; i++) {
+        if (!(formats[i].used_by & BIT(id)) || strcmp(value, formats[i].word) != 0)
             continue;
         context->options->format = (enum output_format)i;
         context->options->format_word = value;
         return 0;
     }
-    return error_set(context->err, "--format: `%s %s` does not write %s; it writes %s", "parplan",
-                     command_names[context->help->id], value,
-                     count == FORMAT_HOSTFILE ? "text, json and yaml"
-                                              : "text, json, yaml, hostfile and rankfile");
+    CLEANUP_DONE(text_buffer) struct text_buffer list;
+    text_buffer_init(&list, FORMAT_LIST_BYTES);
+    list_formats(id, &list);
+    if (text_buffer_failed(&list))
+        return error_set_memory(context->err);
+    return error_set(context->err, "--format: `parplan %s` does not write %s; it writes %s",
+                     command_names[id], value, text_buffer_text(&list));
 }
 
 static int read_job_file(const char *path, struct job_spec *job, struct error_info *err)

@@ -27,6 +27,7 @@ enum output_format {
     FORMAT_YAML,
     FORMAT_HOSTFILE,
     FORMAT_RANKFILE,
+    FORMAT_SVG,
     OUTPUT_FORMAT_COUNT
 };
 

@@ -3,6 +3,8 @@
 #include "cli/inputs/cluster_choice.h"
 #include "cli/inputs/topology_source.h"
 #include "cli/output.h"
+#include "report/pictures/fabric_picture.h"
+#include "report/pictures/node_picture.h"
 #include "report/topology_report.h"
 
 static const struct command_help help = {
@@ -56,6 +58,26 @@ static void write_text(const struct topology_source *source, const struct comman
         cluster_report_text(source->cluster, &report, &io->style, &io->out);
 }
 
+static void write_picture(const struct topology_source *source, struct command_io *io)
+{
+    if (source->node)
+        node_picture(source->node, &io->out);
+    else if (source->fabric)
+        fabric_picture(source->fabric, &io->out);
+    else
+        cluster_picture(source->cluster, &io->out);
+}
+
+/* Nothing is printed: this is for boots and prologs. */
+static int write_cache(const struct topology_source *source, const char *path,
+                       struct error_info *err)
+{
+    if (!source->node)
+        return error_set(err, "--write-cache is for one node; give --from with a node's file, or "
+                              "nothing for this machine");
+    return cache_file_write(source->node, path, err);
+}
+
 static struct json_value *make_document(const struct topology_source *source,
                                         struct error_info *err)
 {
@@ -79,6 +101,10 @@ int topology_command(int argc, char **argv, struct command_io *io, struct error_
         return -1;
     if (options.format == FORMAT_TEXT) {
         write_text(&source, &options, io);
+        return EXIT_DONE;
+    }
+    if (options.format == FORMAT_SVG) {
+        write_picture(&source, io);
         return EXIT_DONE;
     }
     return output_document(make_document(&source, err), options.format, io, err) < 0 ? -1
