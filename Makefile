@@ -35,6 +35,8 @@ TOPOLOGY_SOURCES := \
 	common/topology/cluster_source.c \
 	common/topology/cluster_summary.c \
 	common/topology/cluster_topology.c \
+	common/topology/collect/cluster_collection.c \
+	common/topology/collect/node_kind.c \
 	common/topology/fabric.c \
 	common/topology/fabric_build.c \
 	common/topology/fabric_readers/fabric_draft.c \
@@ -299,6 +301,7 @@ UNIT_TESTS := \
 	tests/unit/report/text_table_test.c \
 	tests/unit/spank_plugin/step_plan_test.c \
 	tests/unit/spank_plugin/task_context_test.c \
+	tests/unit/topology/cluster_collection_test.c \
 	tests/unit/topology/cluster_file_test.c \
 	tests/unit/topology/cluster_topology_test.c \
 	tests/unit/topology/evidence_text_test.c \
