@@ -15,7 +15,7 @@ static struct node_evidence *decode(const char *text, struct error_info *err)
 #define NODE NODE_OF("known", "rates")
 #define COUNTED NODE_OF("known", "counts") GPUS
 #define GPUS                                                                                       \
-    "gpu 0000:06:00.0 NVIDIA%20H200 GPU-1 5 1 0-3,8 1-2.7 1 0 PCIe%20x8%20of%20x16\n"                \
+    "gpu 0000:06:00.0 NVIDIA%20H200 GPU-1 5 1 0-3,8 1-2.7 1 0 PCIe%20x8%20of%20x16\n"              \
     "gpu - - - 0 -1 - - 0 0 -\n"
 #define TWO_GPUS NODE GPUS
 #define NIC                                                                                        \
@@ -248,69 +248,70 @@ static void escapes_everything(void **state)
     assert_string_equal(back->source_text, odd);
 }
 
+static const struct {
+    const char *text;
+    const char *message;
+} refusals[] = {
+    {"", "the end is missing"},
+    {"parplan.evidence/1\nend\n", "not parplan.evidence/2"},
+    {"parplan.evidence/2", "line 0 of the evidence: the text is cut off"},
+    {HEAD, "the end is missing"},
+    {HEAD "end\n", "the node must come first"},
+    {HEAD "gpu - - - 0 0 - - 0 0 -\n", "line 2 of the evidence: the node must come first"},
+    {NODE, "the end is missing"},
+    {NODE "end\nend\n", "not the end"},
+    {NODE "end \n", "a wrong number of words"},
+    {NODE "end", "the text is cut off"},
+    {NODE "node" NUMBERS " - none 0 x\n", "a second node"},
+    {NODE "frob 1\n", "an unknown word"},
+    {NODE "\n", "an unknown word"},
+    {NODE "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", "too many words"},
+    {HEAD "node hwlock known 1 0 18 0 0 0 0 0 - none 0 x\n", "a name is not known"},
+    {HEAD "node hwloc maybe 1 0 18 0 0 0 0 0 - none 0 x\n", "a name is not known"},
+    {HEAD "node" NUMBERS " - some 0 x\n", "a name is not known"},
+    {HEAD "node hwloc known 2 0 18 0 0 0 0 0 - none 0 x\n", "out of range"},
+    {HEAD "node hwloc known 1 2 18 0 0 0 0 0 - none 0 x\n", "out of range"},
+    {HEAD "node" NUMBERS " - none 0 -\n", "the source has no name"},
+    {HEAD "node" NUMBERS " - none 0 %\n", "an escape is broken"},
+    {HEAD "node" NUMBERS " - none 0 %4\n", "an escape is broken"},
+    {HEAD "node" NUMBERS " - none 0 %00\n", "an escape is broken"},
+    {HEAD "node" NUMBERS " %zz none 0 x\n", "an escape is broken"},
+    {HEAD "node" NUMBERS " - none -1 x\n", "out of range"},
+    {HEAD "node" NUMBERS " - none 10000000000001 x\n", "out of range"},
+    {HEAD "node hwloc known 1 0 99999999 0 0 0 0 0 - none 0 x\n", "out of range"},
+    {HEAD "node hwloc known 1 0 1 1000000000000001 0 0 0 0 - none 0 x\n", "out of range"},
+    {TWO_GPUS "gpu 1\n", "a wrong number of words"},
+    {TWO_GPUS "gpu - - - 0 -2 - - 0 0 -\n", "a NUMA node or rail is out of range"},
+    {TWO_GPUS "gpu - - - 0 65536 - - 0 0 -\n", "a NUMA node or rail is out of range"},
+    {TWO_GPUS "gpu - - - 0 0 - - 2 0 -\n", "out of range"},
+    {TWO_GPUS "gpulink 0 1 pix\ngpu - - - 0 0 - - 0 0 -\n", "a GPU too many, or too late"},
+    {TWO_GPUS "gpulink 0 1 pix\n" NIC, "a NIC too many, or too late"},
+    {TWO_GPUS "gpulink 0 0 pix\n", "a link of a GPU to itself"},
+    {TWO_GPUS "gpulink 0 2 pix\n", "out of range"},
+    {TWO_GPUS "gpulink 0 1 pox\n", "a name is not known"},
+    {TWO_GPUS "nvlink 0 1 x\n", "out of range"},
+    {TWO_GPUS "nvlink 1 1 5\n", "an NVLink that cannot be"},
+    {TWO_GPUS "nvlink 1 1 unknown\n", "an NVLink that cannot be"},
+    {COUNTED "nvlink 0 1 1000\n", "out of range"},
+    {NODE_OF("known", "none") GPUS "nvlink 0 1 5\n", "an NVLink that cannot be"},
+    {TWO_GPUS "niclink 0 0 pix\n", "a pair without devices"},
+    {TWO_GPUS NIC "niclink 0 1 pix\n", "out of range"},
+    {TWO_GPUS "nic a - - active 0 0 0 xyz 0 0 - - -1 -\n", "a GUID is broken"},
+    {TWO_GPUS "nic a - - running 0 0 0 1 0 0 - - -1 -\n", "a name is not known"},
+    {TWO_GPUS "nic a - - active 0 0 0 1 0 0 - king -1 -\n", "a name is not known"},
+    {TWO_GPUS "nic a - - active 0 0 0 1 0 0 - - -2 -\n", "rail is out of range"},
+    {NODE_OF("unknown", "rates") GPUS "nvlink 0 1 5\n", "an NVLink that cannot be"},
+};
+
 static void refuses_anything_else(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        const char *message;
-    } cases[] = {
-        {"", "the end is missing"},
-        {"parplan.evidence/1\nend\n", "not parplan.evidence/2"},
-        {"parplan.evidence/2", "line 0 of the evidence: the text is cut off"},
-        {HEAD, "the end is missing"},
-        {HEAD "end\n", "the node must come first"},
-        {HEAD "gpu - - - 0 0 - - 0 0 -\n", "line 2 of the evidence: the node must come first"},
-        {NODE, "the end is missing"},
-        {NODE "end\nend\n", "not the end"},
-        {NODE "end \n", "a wrong number of words"},
-        {NODE "end", "the text is cut off"},
-        {NODE "node" NUMBERS " - none 0 x\n", "a second node"},
-        {NODE "frob 1\n", "an unknown word"},
-        {NODE "\n", "an unknown word"},
-        {NODE "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", "too many words"},
-        {HEAD "node hwlock known 1 0 18 0 0 0 0 0 - none 0 x\n", "a name is not known"},
-        {HEAD "node hwloc maybe 1 0 18 0 0 0 0 0 - none 0 x\n", "a name is not known"},
-        {HEAD "node" NUMBERS " - some 0 x\n", "a name is not known"},
-        {HEAD "node hwloc known 2 0 18 0 0 0 0 0 - none 0 x\n", "out of range"},
-        {HEAD "node hwloc known 1 2 18 0 0 0 0 0 - none 0 x\n", "out of range"},
-        {HEAD "node" NUMBERS " - none 0 -\n", "the source has no name"},
-        {HEAD "node" NUMBERS " - none 0 %\n", "an escape is broken"},
-        {HEAD "node" NUMBERS " - none 0 %4\n", "an escape is broken"},
-        {HEAD "node" NUMBERS " - none 0 %00\n", "an escape is broken"},
-        {HEAD "node" NUMBERS " %zz none 0 x\n", "an escape is broken"},
-        {HEAD "node" NUMBERS " - none -1 x\n", "out of range"},
-        {HEAD "node" NUMBERS " - none 10000000000001 x\n", "out of range"},
-        {HEAD "node hwloc known 1 0 99999999 0 0 0 0 0 - none 0 x\n", "out of range"},
-        {HEAD "node hwloc known 1 0 1 1000000000000001 0 0 0 0 - none 0 x\n", "out of range"},
-        {TWO_GPUS "gpu 1\n", "a wrong number of words"},
-        {TWO_GPUS "gpu - - - 0 -2 - - 0 0 -\n", "a NUMA node or rail is out of range"},
-        {TWO_GPUS "gpu - - - 0 65536 - - 0 0 -\n", "a NUMA node or rail is out of range"},
-        {TWO_GPUS "gpu - - - 0 0 - - 2 0 -\n", "out of range"},
-        {TWO_GPUS "gpulink 0 1 pix\ngpu - - - 0 0 - - 0 0 -\n", "a GPU too many, or too late"},
-        {TWO_GPUS "gpulink 0 1 pix\n" NIC, "a NIC too many, or too late"},
-        {TWO_GPUS "gpulink 0 0 pix\n", "a link of a GPU to itself"},
-        {TWO_GPUS "gpulink 0 2 pix\n", "out of range"},
-        {TWO_GPUS "gpulink 0 1 pox\n", "a name is not known"},
-        {TWO_GPUS "nvlink 0 1 x\n", "out of range"},
-        {TWO_GPUS "nvlink 1 1 5\n", "an NVLink that cannot be"},
-        {TWO_GPUS "nvlink 1 1 unknown\n", "an NVLink that cannot be"},
-        {COUNTED "nvlink 0 1 1000\n", "out of range"},
-        {NODE_OF("known", "none") GPUS "nvlink 0 1 5\n", "an NVLink that cannot be"},
-        {TWO_GPUS "niclink 0 0 pix\n", "a pair without devices"},
-        {TWO_GPUS NIC "niclink 0 1 pix\n", "out of range"},
-        {TWO_GPUS "nic a - - active 0 0 0 xyz 0 0 - - -1 -\n", "a GUID is broken"},
-        {TWO_GPUS "nic a - - running 0 0 0 1 0 0 - - -1 -\n", "a name is not known"},
-        {TWO_GPUS "nic a - - active 0 0 0 1 0 0 - king -1 -\n", "a name is not known"},
-        {TWO_GPUS "nic a - - active 0 0 0 1 0 0 - - -2 -\n", "rail is out of range"},
-        {NODE_OF("unknown", "rates") GPUS "nvlink 0 1 5\n", "an NVLink that cannot be"},
-    };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT_OF(refusals); i++) {
         struct error_info err = {.kind = ERROR_NONE};
-        CLEANUP(node_evidence) struct node_evidence *evidence = decode(cases[i].text, &err);
+        CLEANUP(node_evidence) struct node_evidence *evidence = decode(refusals[i].text, &err);
         if (evidence)
-            fail_msg("accepted: %s", cases[i].text);
-        expect_message(&err, cases[i].message);
+            fail_msg("accepted: %s", refusals[i].text);
+        expect_message(&err, refusals[i].message);
     }
     struct error_info err = {.kind = ERROR_NONE};
     assert_null(evidence_text_decode("a\0b", 3, "child", &err));
