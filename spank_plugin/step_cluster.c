@@ -2,26 +2,7 @@
 #include "spank_plugin/step_cluster.h"
 #include "base/parse_number.h"
 #include "topology/cluster_source.h"
-#include "topology/node_evidence.h"
 #include <string.h>
-
-/* Ranks need a place even where nothing is known of the GPUs. */
-static struct node_topology *unknown_node(unsigned gpu_count, const struct gpu_catalogue *gpus,
-                                          struct error_info *err)
-{
-    struct evidence_gpu unknown[NODE_MAXIMUM_GPUS];
-    for (unsigned i = 0; i < NODE_MAXIMUM_GPUS; i++)
-        unknown[i] = (struct evidence_gpu){.numa = NUMA_UNKNOWN};
-    const struct node_evidence evidence = {
-        .source = EVIDENCE_SLURM_GRES,
-        .source_text = "slurm gres count",
-        .gpus = unknown,
-        .gpu_count = gpu_count,
-        .nvlink = NVLINK_UNKNOWN,
-    };
-    const struct node_evidence *const sources[] = {&evidence};
-    return node_topology_merge("each node here", sources, COUNT_OF(sources), gpus, err);
-}
 
 static const struct node_preset *find_kind(const struct step_facts *facts, const char *cluster,
                                            const struct preset_catalogue *presets,
@@ -66,7 +47,8 @@ static struct node_topology *node_of_step(const struct step_facts *facts, const 
     if (count > NODE_MAXIMUM_GPUS)
         return error_null(error_set(err, "%u tasks on one node; parplan places at most %u", count,
                                     NODE_MAXIMUM_GPUS));
-    return unknown_node(count ? count : 1, gpus, err);
+    /* Ranks need a place even where nothing is known of the GPUs. */
+    return gres_unknown_node("each node here", NULL, count ? count : 1, gpus, err);
 }
 
 static struct cluster_topology *from_slurm(const struct step_facts *facts, const char *cluster,

@@ -9,10 +9,9 @@
 
 #include "base/error.h"
 #include "base/node_list.h"
+#include "topology/cluster_readers/gres_text.h"
 #include <stdbool.h>
 #include <stdint.h>
-
-#define GPU_TYPE_BYTES 64u
 
 struct step_facts {
     uint32_t job, step;
@@ -32,10 +31,6 @@ void step_facts_done(struct step_facts *facts);
 
 /* NodeAddr of a node, or its name when the controller does not answer. */
 void node_address_read(const char *node, char *ret, size_t bytes);
-
-/* "gpu:h100:8(S:0-1)", "gres:gpu:4", "gres/gpu:a100:2,…": count and type of the first gpu
- * entry; false when there is none. Exposed for tests. */
-bool gres_text_parse(const char *text, unsigned *ret_count, char ret_type[static GPU_TYPE_BYTES]);
 
 DEFINE_CLEANUP_DONE(step_facts);
 

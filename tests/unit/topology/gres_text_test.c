@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "spank_plugin/step_facts.h"
-#include "tests/support/unit_test.h"
+#include "tests/unit/topology/topology_fixture.h"
+#include "topology/cluster_readers/gres_text.h"
 
 static void reads_what_slurm_writes(void **state)
 {
@@ -39,8 +39,29 @@ static void reads_what_slurm_writes(void **state)
     }
 }
 
+static void stands_for_a_node(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(gpu_catalogue) struct gpu_catalogue *gpus = open_gpus();
+    CLEANUP(node_topology)
+    struct node_topology *typed = gres_unknown_node("n", "h100", 4, gpus, &err);
+    CLEANUP(node_topology)
+    struct node_topology *plain = gres_unknown_node("n", NULL, 2, gpus, &err);
+    expect_made(typed, &err);
+    expect_made(plain, &err);
+    assert_int_equal(typed->gpu_count, 4);
+    assert_string_equal(typed->gpus[3].model, "h100-sxm");
+    assert_int_equal(typed->nvlink, NVLINK_UNKNOWN);
+    assert_int_equal(plain->gpu_count, 2);
+    assert_null(plain->gpus[0].model);
+}
+
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(reads_what_slurm_writes)};
-    return unit_test_main("spank_plugin/gres_text", tests, COUNT_OF(tests));
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_what_slurm_writes),
+        cmocka_unit_test(stands_for_a_node),
+    };
+    return unit_test_main("topology/gres_text", tests, COUNT_OF(tests));
 }

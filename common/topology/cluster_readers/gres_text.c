@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "topology/cluster_readers/gres_text.h"
 #include "base/parse_number.h"
-#include "spank_plugin/step_facts.h"
+#include "topology/node_evidence.h"
+#include <stdio.h>
 #include <string.h>
 
 #define GPUS_MAXIMUM 1024u
@@ -62,4 +64,21 @@ bool gres_text_parse(const char *text, unsigned *ret_count, char ret_type[static
             text++;
     }
     return false;
+}
+
+struct node_topology *gres_unknown_node(const char *name, const char *type, unsigned count,
+                                        const struct gpu_catalogue *gpus, struct error_info *err)
+{
+    struct evidence_gpu unknown[NODE_MAXIMUM_GPUS];
+    for (unsigned i = 0; i < NODE_MAXIMUM_GPUS; i++)
+        unknown[i] = (struct evidence_gpu){.model_text = type, .numa = NUMA_UNKNOWN};
+    const struct node_evidence evidence = {
+        .source = EVIDENCE_SLURM_GRES,
+        .source_text = "slurm gres count",
+        .gpus = unknown,
+        .gpu_count = count,
+        .nvlink = NVLINK_UNKNOWN,
+    };
+    const struct node_evidence *const sources[] = {&evidence};
+    return node_topology_merge(name, sources, COUNT_OF(sources), gpus, err);
 }
