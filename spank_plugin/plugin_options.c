@@ -2,7 +2,6 @@
 #include "spank_plugin/plugin_options.h"
 #include "base/cleanup.h"
 #include "base/parse_number.h"
-#include "topology/node_cache.h"
 #include "workload/job_spec.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 /* How Slurm hands a batch script's option to the srun inside it. */
 #define INHERITED_VARIABLE "SLURM_SPANK__SLURM_SPANK_OPTION_parplan_parplan"
 
-static struct plugin_options options = {.cache_path = NODE_CACHE_PATH};
+static struct plugin_options options;
 static unsigned parplan_calls;
 
 static int take_parplan(int value, const char *argument, int remote)

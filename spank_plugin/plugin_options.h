@@ -29,7 +29,7 @@ struct plugin_options {
     char report[PLUGIN_OPTION_BYTES]; /* "" = standard error */
 
     const char *config_path; /* NULL: the default path */
-    const char *cache_path;  /* the default one where none is named */
+    const char *cache_path;  /* NULL: the default path */
     unsigned config_owner;
     struct error_info argument_error; /* kind ERROR_NONE when the arguments are fine */
 };

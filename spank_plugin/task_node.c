@@ -17,7 +17,8 @@ void task_node_prepare(const char *cache_path, unsigned owner_uid)
     node_topology_free(node);
     node = NULL;
     node_cache_key_read(&key);
-    if (node_cache_load(cache_path, owner_uid, &key, &node, &err) > NODE_CACHE_MISSING)
+    if (node_cache_load(cache_path ? cache_path : NODE_CACHE_PATH, owner_uid, &key, &node, &err) >
+        NODE_CACHE_MISSING)
         plugin_notice("%s", err.text);
 }
 
@@ -31,7 +32,7 @@ void task_node_complete_place(struct policy_place *place)
     struct node_fault found;
     if (!node_topology_find_fault(node, &found))
         return;
-    snprintf(fault, sizeof(fault), "this node: GPU %u %s", found.gpu, found.reason);
+    snprintf(fault, sizeof(fault), "this node: GPU %u: %s", found.gpu, found.reason);
     place->fault = fault;
     place->sound_gpus = found.sound_gpus;
 }

@@ -12,8 +12,8 @@
 #include "workload/policy.h"
 #include <slurm/spank.h>
 
-/* In slurmstepd, as root, before any task. Never fails: a cache that cannot be used is said
- * once in slurmd's log. */
+/* cache_path NULL: NODE_CACHE_PATH. In slurmstepd, as root, before any task. Never fails: a cache
+ * that cannot be used is said once in slurmd's log. */
 void task_node_prepare(const char *cache_path, unsigned owner_uid);
 
 /* What the policy may know of this node beside its tasks. */

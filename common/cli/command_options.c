@@ -15,6 +15,7 @@
 enum option_kind {
     OPTION_HEADING, /* a line of --help */
     OPTION_TEXT,    /* const char * */
+    OPTION_TEXTS,   /* const char * [OPTION_MAXIMUM_REPEATS], and a size_t behind: how many */
     OPTION_FLAG,    /* bool */
     OPTION_NUMBER,  /* uint64_t from minimum to maximum */
     OPTION_FORMAT,
@@ -52,12 +53,16 @@ static const struct option_rule rules[] = {
     {"job", "FILE", "a job file (parplan.job/1)", PLANNING, OPTION_JOB_FILE, 0, 0, 0},
     {NULL, NULL, "Where it runs:", PLACES, OPTION_HEADING, 0, 0, 0},
     {"from", "FILE",
-     "an hwloc XML, a cluster file, a topology.conf, or `slurm` (the running controller's)",
-     BIT(COMMAND_TOPOLOGY), OPTION_TEXT, AT(from), 0, 0},
+     "what describes a node, a fabric or a cluster, or `slurm` (the running controller's); "
+     "several of one node are merged",
+     BIT(COMMAND_TOPOLOGY), OPTION_TEXTS, AT(from), 0, 0},
+    {"guids", "FILE", "with --from: lines \"host: 0xguid\" for a listing of switches by GUID",
+     BIT(COMMAND_TOPOLOGY), OPTION_TEXT, AT(guids), 0, 0},
     {"cluster", "FILE|PRESET:NODES", "a cluster file, or preset nodes as dgx-h100:16", PLACES,
      OPTION_TEXT, AT(cluster), 0, 0},
-    {"node", "FILE|PRESET", "the kind of every node: a preset (`parplan gpus`) or an hwloc XML",
-     PLACES, OPTION_TEXT, AT(node), 0, 0},
+    {"node", "FILE|PRESET",
+     "the kind of every node: a preset (`parplan gpus`) or a file that describes one", PLACES,
+     OPTION_TEXT, AT(node), 0, 0},
     {"fabric", "FILE", "with --node: the switches, as a topology.conf, or `slurm`", PLACES,
      OPTION_TEXT, AT(fabric), 0, 0},
     {"nodes", "LIST", "only these nodes, as n[001-008]", PLACES, OPTION_TEXT, AT(nodes), 0, 0},
@@ -74,7 +79,15 @@ static const struct option_rule rules[] = {
      AT(master_address), 0, 0},
     {"master-port", "PORT", "instead of the default port", BIT(COMMAND_ENV), OPTION_NUMBER,
      AT(master_port), 1, 65535},
-    {"gpu", "NAME", "one GPU, by name or alias", BIT(COMMAND_GPUS), OPTION_TEXT, AT(gpu), 0, 0},
+    {"gpu", "NAME", "one GPU, by name or alias; for a node: its GPUs, where no source names them",
+     PLACES | BIT(COMMAND_GPUS), OPTION_TEXT, AT(gpu), 0, 0},
+    {NULL, NULL, "Of this machine:", BIT(COMMAND_TOPOLOGY), OPTION_HEADING, 0, 0, 0},
+    {"nvml", "FILE", "NVIDIA's management library, where it is not in its usual place",
+     BIT(COMMAND_TOPOLOGY), OPTION_TEXT, AT(nvml), 0, 0},
+    {"sysfs", "DIR", "a directory that has sys/ as another machine's root", BIT(COMMAND_TOPOLOGY),
+     OPTION_TEXT, AT(sysfs), 0, 0},
+    {"write-cache", "FILE", "write the node's cache for slurmstepd, as /run/parplan/node.cache",
+     BIT(COMMAND_TOPOLOGY), OPTION_TEXT, AT(write_cache), 0, 0},
     {NULL, NULL, "What to print:", ALL, OPTION_HEADING, 0, 0, 0},
     {"format", "WORD", "text, json, yaml (map: hostfile, rankfile; topology: svg)", ALL,
      OPTION_FORMAT, 0, 0, 0},
@@ -123,6 +136,20 @@ static int set_text(const struct option_rule *rule, char *value, struct command_
         return error_set(err, "--%s is given twice, as %s and as %s; keep one", rule->name, *target,
                          value);
     *target = value;
+    return 0;
+}
+
+static int add_text(const struct option_rule *rule, char *value, struct command_options *options,
+                    struct error_info *err)
+{
+    const char **texts = (const char **)((char *)options + rule->offset);
+    size_t *count = (size_t *)(texts + OPTION_MAXIMUM_REPEATS);
+    if (value[0] == '\0')
+        return error_set(err, "--%s: the value is empty; give %s", rule->name, rule->argument);
+    if (*count == OPTION_MAXIMUM_REPEATS)
+        return error_set(err, "--%s is given more than %u times", rule->name,
+                         OPTION_MAXIMUM_REPEATS);
+    texts[(*count)++] = value;
     return 0;
 }
 
@@ -188,6 +215,8 @@ static int apply(const struct option_rule *rule, char *value, struct parse_conte
     switch (rule->kind) {
     case OPTION_TEXT:
         return set_text(rule, value, options, context->err);
+    case OPTION_TEXTS:
+        return add_text(rule, value, options, context->err);
     case OPTION_FLAG:
         *(bool *)((char *)options + rule->offset) = true;
         return 0;

@@ -21,6 +21,8 @@ enum command_id {
     COMMAND_COUNT
 };
 
+#define OPTION_MAXIMUM_REPEATS 8u
+
 enum output_format {
     FORMAT_TEXT,
     FORMAT_JSON,
@@ -37,7 +39,11 @@ struct command_options {
     const char *data_directory;
     bool explain;
     bool every_rank;
-    const char *from;
+    const char *from[OPTION_MAXIMUM_REPEATS]; /* in their order; from_count of them */
+    size_t from_count;
+    const char *guids;
+    const char *nvml, *sysfs;
+    const char *write_cache;
     const char *cluster, *node, *fabric, *nodes;
     const char *model;
     const char *config, *partition;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/cache_file.h"
 #include "cli/inputs/catalogues.h"
 #include "cli/inputs/cluster_choice.h"
 #include "cli/inputs/topology_source.h"
@@ -19,13 +20,27 @@ static const struct command_help help = {
 static int check_choices(const struct command_options *options, bool narrowed,
                          struct error_info *err)
 {
-    int choices = (options->from != NULL) + (options->cluster != NULL) + (options->node != NULL);
+    int choices = (options->from_count > 0) + (options->cluster != NULL) + (options->node != NULL);
     if (choices > 1)
         return error_set(err, "--from, --cluster and --node name different things; keep one");
-    if (options->from && narrowed)
+    if (options->from_count > 0 && narrowed)
         return error_set(err, "--from is shown whole; --fabric and --nodes go with --node or "
                               "--cluster");
     return 0;
+}
+
+static int open_request(struct topology_source *source, const struct command_options *options,
+                        const struct catalogues *catalogues, struct error_info *err)
+{
+    const struct topology_request request = {
+        .paths = options->from,
+        .path_count = options->from_count,
+        .guids = options->guids,
+        .gpu = options->gpu,
+        .nvml_library = options->nvml,
+        .sysfs_root = options->sysfs,
+    };
+    return topology_source_open(source, &request, catalogues, err);
 }
 
 static int open_source(struct topology_source *source, const struct command_options *options,
@@ -34,15 +49,15 @@ static int open_source(struct topology_source *source, const struct command_opti
     bool narrowed = options->fabric || options->nodes;
     if (check_choices(options, narrowed, err) < 0)
         return -1;
-    if (options->from)
-        return topology_source_open(source, options->from, catalogues, err);
+    if (options->from_count > 0)
+        return open_request(source, options, catalogues, err);
     if (options->cluster || narrowed) {
         source->cluster = cluster_choice_open(options, NULL, catalogues, err);
         return source->cluster ? 0 : -1;
     }
     if (!options->node)
-        return topology_source_open_live(source, catalogues, err);
-    source->node = node_choice_open(options->node, catalogues, err);
+        return open_request(source, options, catalogues, err);
+    source->node = node_choice_open(options->node, options->gpu, catalogues, err);
     return source->node ? 0 : -1;
 }
 
@@ -99,6 +114,8 @@ int topology_command(int argc, char **argv, struct command_io *io, struct error_
     if (catalogues_open(&catalogues, options.data_directory, err) < 0 ||
         open_source(&source, &options, &catalogues, err) < 0)
         return -1;
+    if (options.write_cache)
+        return write_cache(&source, options.write_cache, err) < 0 ? -1 : EXIT_DONE;
     if (options.format == FORMAT_TEXT) {
         write_text(&source, &options, io);
         return EXIT_DONE;

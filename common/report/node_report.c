@@ -37,6 +37,10 @@ static void add_domains(const struct node_topology *node, struct text_buffer *ou
     }
     if (node->nvlink_domain_nodes > 1)
         text_buffer_add(out, ", one domain spans %u nodes", node->nvlink_domain_nodes);
+    else if (node->nvlink_leaves_node)
+        text_buffer_add_text(out, ", the domain is wider than the node");
+    if (node->nvlink_clique)
+        text_buffer_add(out, " (clique %s)", node->nvlink_clique);
     text_buffer_add_text(out, "\n");
 }
 
@@ -155,7 +159,7 @@ static void add_groups(const struct node_topology *node, const struct text_style
     for (size_t i = 0; i < COUNT_OF(sizes) && sizes[i] <= node->gpu_count; i++) {
         unsigned groups[NODE_MAXIMUM_GPUS];
         unsigned count = 0;
-        if (gpu_groups_partition(node, sizes[i], groups, &count, NULL) < 0)
+        if (gpu_groups_usable(node, sizes[i], groups, &count, NULL) < 0 || count == 0)
             continue;
         CLEANUP_DONE(text_buffer) struct text_buffer text;
         text_buffer_init(&text, TEXT_BUFFER_REPORT_MAXIMUM);
@@ -224,6 +228,9 @@ void node_report_text(const struct node_topology *node,
 {
     text_heading(style, out, "%s", node->name ? node->name : "node");
     add_summary(node, out);
+    for (size_t i = 0; i < node->warning_count; i++)
+        text_buffer_add(out, "  %swarning: %s%s\n", text_tone_begin(style, TONE_WARNING),
+                        node->warnings[i], text_tone_end(style, TONE_WARNING));
     add_gpus(node, style, out);
     add_nics(node, options, style, out);
     add_groups(node, style, out);

@@ -49,6 +49,10 @@ static void add_gpus(struct json_value *document, const struct node_topology *no
         json_add_text(object, "uuid", gpu->uuid);
         add_known_bytes(object, "memory_bytes", gpu->memory_bytes);
         add_known_index(object, "numa", gpu->numa);
+        json_add_text(object, "cpus", gpu->cpus);
+        json_add_boolean(object, "mig", gpu->mig);
+        json_add_boolean(object, "nvlink_lost", gpu->nvlink_lost);
+        json_add_text(object, "problem", gpu->problem);
         struct json_value *nics = json_add_array(object, "nics");
         for (unsigned j = 0; j < gpu->nic_count; j++)
             json_add_text(nics, NULL, node->nics[gpu->nics[j]].name);
@@ -66,6 +70,9 @@ static void add_domains(struct json_value *document, const struct node_topology 
     for (unsigned i = 0; node->nvlink != NVLINK_UNKNOWN && i < node->domain_count; i++)
         add_indices(domains, node->domains[i].gpus, node->domains[i].gpu_count);
     json_add_unsigned(document, "nvlink_domain_nodes", node->nvlink_domain_nodes);
+    json_add_boolean(document, "nvlink_switched", node->nvlink_switched);
+    json_add_boolean(document, "nvlink_leaves_node", node->nvlink_leaves_node);
+    json_add_text(document, "nvlink_clique", node->nvlink_clique);
     add_known_rate(document, "gpu_nvlink_bytes_per_second", node->gpu_nvlink_bytes_per_second);
 }
 
@@ -80,7 +87,7 @@ static int add_groups(struct json_value *document, const struct node_topology *n
         struct json_value *array = json_add_array(object, number_index((int)sizes[i]).text);
         if (sizes[i] > node->gpu_count)
             continue;
-        if (gpu_groups_partition(node, sizes[i], groups, &count, err) < 0)
+        if (gpu_groups_usable(node, sizes[i], groups, &count, err) < 0)
             return -1;
         for (unsigned j = 0; j < count; j++)
             add_indices(array, groups + (size_t)j * sizes[i], sizes[i]);
@@ -102,6 +109,7 @@ static void add_nics(struct json_value *document, const struct node_topology *no
         add_known_index(object, "numa", nic->numa);
         add_known_rate(object, "bytes_per_second", nic->bytes_per_second);
         json_add_text(object, "reason", nic->reason);
+        json_add_text(object, "problem", nic->problem);
     }
 }
 
@@ -112,6 +120,10 @@ static void add_host(struct json_value *document, const struct node_topology *no
     add_known_bytes(document, "host_memory_bytes", node->host_memory_bytes);
     add_known_bytes(document, "host_nvme_bytes", node->host_nvme_bytes);
     add_known_bytes(document, "cpus", node->cpu_count);
+    json_add_text(document, "driver", node->driver_version);
+    struct json_value *warnings = json_add_array(document, "warnings");
+    for (size_t i = 0; i < node->warning_count; i++)
+        json_add_text(warnings, NULL, node->warnings[i]);
     struct json_value *facts = json_add_array(document, "facts");
     for (size_t i = 0; i < node->fact_count; i++) {
         struct json_value *object = json_add_object(facts, NULL);
@@ -171,6 +183,36 @@ static void add_path(struct json_value *object, const struct fabric *fabric, uns
     }
 }
 
+static void add_switch(struct json_value *switches, const struct fabric *fabric,
+                       const struct fabric_switch *one)
+{
+    struct json_value *object = json_add_object(switches, NULL);
+    json_add_text(object, "name", one->name);
+    json_add_text(object, "tier", fabric->tier_names[one->tier]);
+    json_add_text(object, "above",
+                  one->parent == FABRIC_NONE ? NULL : fabric->switches[one->parent].name);
+    add_known_rate(object, "uplink_bytes_per_second", one->uplink_bytes_per_second);
+    add_known_rate(object, "downlink_bytes_per_second", one->downlink_bytes_per_second);
+}
+
+/* gpus: by domain, or NULL. */
+static void add_fabric_domains(struct json_value *document, const struct fabric *fabric,
+                               const uint64_t *gpus)
+{
+    struct json_value *switches = json_add_array(document, "switches");
+    for (size_t i = 0; fabric && i < fabric->switch_count; i++)
+        add_switch(switches, fabric, &fabric->switches[i]);
+    struct json_value *domains = json_add_array(document, "nvlink_domains");
+    for (size_t i = 0; fabric && i < fabric->domain_count; i++) {
+        struct json_value *object = json_add_object(domains, NULL);
+        json_add_unsigned(object, "index", i);
+        json_add_text(object, "name", fabric->domains[i].name);
+        json_add_text(object, "id", fabric->domains[i].id);
+        json_add_unsigned(object, "nodes", fabric->domains[i].node_count);
+        add_known_bytes(object, "gpus", gpus ? gpus[i] : 0);
+    }
+}
+
 static void add_tiers(struct json_value *document, const struct fabric *fabric)
 {
     struct json_value *tiers = json_add_array(document, "tiers");
@@ -197,7 +239,23 @@ struct json_value *fabric_report_json(const struct fabric *fabric, struct error_
         json_add_null(object, "gpus");
     }
     add_tiers(document, fabric);
+    add_fabric_domains(document, fabric, NULL);
     return document;
+}
+
+static int add_cluster_domains(struct json_value *document, const struct cluster_topology *cluster,
+                               struct error_info *err)
+{
+    size_t count = cluster->fabric ? cluster->fabric->domain_count : 0;
+    CLEANUP_MEMORY uint64_t *gpus = memory_allocate_array(count, sizeof(*gpus));
+    if (!gpus)
+        return error_set_memory(err);
+    for (size_t i = 0; i < cluster->node_count; i++)
+        if (cluster->nodes[i].nvlink_block < count)
+            gpus[cluster->nodes[i].nvlink_block] +=
+                cluster->kinds[cluster->nodes[i].kind]->gpu_count;
+    add_fabric_domains(document, cluster->fabric, gpus);
+    return 0;
 }
 
 struct json_value *cluster_report_json(const struct cluster_topology *cluster,
@@ -216,6 +274,8 @@ struct json_value *cluster_report_json(const struct cluster_topology *cluster,
         json_add_unsigned(object, "gpus", cluster->kinds[node->kind]->gpu_count);
     }
     add_tiers(document, cluster->fabric);
+    if (add_cluster_domains(document, cluster, err) < 0)
+        return NULL;
     struct json_value *kinds = json_add_array(document, "kinds");
     for (size_t i = 0; i < cluster->kind_count; i++) {
         struct json_value *object = json_add_object(kinds, NULL);

@@ -4,6 +4,7 @@
 #include "report/text_table.h"
 
 #define SWITCHES_SHOWN 64u
+#define DOMAINS_SHOWN 64u
 
 /* Names as "n[001-008]". */
 static void add_names(struct text_table *table, const struct node_list *names)
@@ -14,13 +15,22 @@ static void add_names(struct text_table *table, const struct node_list *names)
     text_table_add(table, text_buffer_text(&text));
 }
 
+/* On any rail. */
+static bool is_in_leaf(const struct fabric *fabric, const struct fabric_node *node, unsigned leaf)
+{
+    for (unsigned rail = 0; node->rail_leaves && rail < fabric->rail_count; rail++)
+        if (node->rail_leaves[rail] == leaf)
+            return true;
+    return node->leaf == leaf;
+}
+
 static void add_switch_members(const struct fabric *fabric, unsigned index,
                                struct text_table *table)
 {
     CLEANUP(node_list) struct node_list *names = node_list_create(NULL);
     bool failed = !names;
     for (size_t i = 0; !failed && i < fabric->node_count; i++) {
-        if (fabric->nodes[i].leaf == index)
+        if (is_in_leaf(fabric, &fabric->nodes[i], index))
             failed = node_list_add(names, fabric->nodes[i].name, NULL) < 0;
     }
     for (size_t i = 0; !failed && i < fabric->switch_count; i++) {
@@ -33,12 +43,23 @@ static void add_switch_members(const struct fabric *fabric, unsigned index,
         add_names(table, names);
 }
 
+/* "2:1": what comes in from below over what goes up. */
+static void add_oversubscription(struct text_table *table, const struct fabric_switch *one)
+{
+    if (one->uplink_bytes_per_second <= 0 || one->downlink_bytes_per_second <= 0)
+        text_table_add(table, "");
+    else
+        text_table_add_format(table, "%.3g:1",
+                              one->downlink_bytes_per_second / one->uplink_bytes_per_second);
+}
+
 static void add_switches(const struct fabric *fabric, const struct text_style *style,
                          struct text_buffer *out)
 {
     static const struct text_column columns[] = {{.title = "switch"},
                                                  {.title = "tier"},
                                                  {.title = "uplink", .align = ALIGN_RIGHT},
+                                                 {.title = "down/up", .align = ALIGN_RIGHT},
                                                  {.title = "above"},
                                                  {.title = "below", .wrap = true}};
     size_t shown = fabric->switch_count < SWITCHES_SHOWN ? fabric->switch_count : SWITCHES_SHOWN;
@@ -50,6 +71,7 @@ static void add_switches(const struct fabric *fabric, const struct text_style *s
         text_table_add(table, one->uplink_bytes_per_second > 0.0
                                   ? number_network(one->uplink_bytes_per_second).text
                                   : "");
+        add_oversubscription(table, one);
         text_table_add(table, one->parent == FABRIC_NONE ? "" : fabric->switches[one->parent].name);
         add_switch_members(fabric, i, table);
     }
@@ -59,8 +81,53 @@ static void add_switches(const struct fabric *fabric, const struct text_style *s
                         fabric->switch_count - shown);
 }
 
-void fabric_report_text(const struct fabric *fabric, const struct text_style *style,
-                        struct text_buffer *out)
+/* cluster: whose nodes tell the GPUs; or NULL. */
+static void add_domain(const struct fabric *fabric, const struct cluster_topology *cluster,
+                       unsigned domain, struct text_table *table)
+{
+    CLEANUP(node_list) struct node_list *names = node_list_create(NULL);
+    bool failed = !names;
+    unsigned gpus = 0;
+    for (size_t i = 0; !failed && i < fabric->node_count; i++)
+        if (fabric->nodes[i].nvlink_block == domain)
+            failed = node_list_add(names, fabric->nodes[i].name, NULL) < 0;
+    for (size_t i = 0; cluster && i < cluster->node_count; i++)
+        if (cluster->nodes[i].nvlink_block == domain)
+            gpus += cluster->kinds[cluster->nodes[i].kind]->gpu_count;
+    text_table_add(table, fabric->domains[domain].name ? fabric->domains[domain].name
+                                                       : number_index((int)domain).text);
+    text_table_add_unsigned(table, fabric->domains[domain].node_count);
+    text_table_add(table, gpus > 0 ? number_grouped(gpus).text : "?");
+    text_table_add(table, fabric->domains[domain].id ? fabric->domains[domain].id : "");
+    if (failed)
+        text_table_add(table, "?");
+    else
+        add_names(table, names);
+}
+
+static void add_domains(const struct fabric *fabric, const struct cluster_topology *cluster,
+                        const struct text_style *style, struct text_buffer *out)
+{
+    static const struct text_column columns[] = {{.title = "NVLink domain"},
+                                                 {.title = "nodes", .align = ALIGN_RIGHT},
+                                                 {.title = "GPUs", .align = ALIGN_RIGHT},
+                                                 {.title = "id"},
+                                                 {.title = "names", .wrap = true}};
+    size_t shown = fabric->domain_count < DOMAINS_SHOWN ? fabric->domain_count : DOMAINS_SHOWN;
+    if (shown == 0)
+        return;
+    CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
+    for (unsigned i = 0; i < shown; i++)
+        add_domain(fabric, cluster, i, table);
+    text_buffer_add_text(out, "\n");
+    text_table_write(table, style, out);
+    if (shown < fabric->domain_count)
+        text_buffer_add(out, "  … %zu domains more (--format json has them all)\n",
+                        fabric->domain_count - shown);
+}
+
+static void report_fabric(const struct fabric *fabric, const struct cluster_topology *cluster,
+                          const struct text_style *style, struct text_buffer *out)
 {
     text_heading(style, out, "Fabric from %s", fabric->source ? fabric->source : "?");
     text_buffer_add(out, "  %zu node%s, %zu switch%s, tiers near to far:", fabric->node_count,
@@ -71,9 +138,16 @@ void fabric_report_text(const struct fabric *fabric, const struct text_style *st
     text_buffer_add_text(out, "\n");
     if (fabric->switch_count > 0)
         add_switches(fabric, style, out);
+    add_domains(fabric, cluster, style, out);
     for (size_t i = 0; i < fabric->warning_count; i++)
         text_buffer_add(out, "  %swarning: %s%s\n", text_tone_begin(style, TONE_WARNING),
                         fabric->warnings[i], text_tone_end(style, TONE_WARNING));
+}
+
+void fabric_report_text(const struct fabric *fabric, const struct text_style *style,
+                        struct text_buffer *out)
+{
+    report_fabric(fabric, NULL, style, out);
 }
 
 static void add_kind_nodes(const struct cluster_topology *cluster, unsigned kind,
@@ -121,7 +195,7 @@ void cluster_report_text(const struct cluster_topology *cluster,
     }
     text_table_write(table, style, out);
     if (cluster->fabric)
-        fabric_report_text(cluster->fabric, style, out);
+        report_fabric(cluster->fabric, cluster, style, out);
     else
         text_buffer_add_text(out, "\n  fabric: unknown (no switches given)\n");
     for (size_t i = 0; i < cluster->kind_count; i++)

@@ -69,7 +69,7 @@ static int find_faults(struct cluster_topology *cluster, struct error_info *err)
             (cluster->sound_gpus > 0 && fault.sound_gpus >= cluster->sound_gpus))
             continue;
         cluster->sound_gpus = fault.sound_gpus;
-        cluster->fault = arena_format(cluster->arena, "%s: GPU %u %s", cluster->kind_names[kind],
+        cluster->fault = arena_format(cluster->arena, "%s: GPU %u: %s", cluster->kind_names[kind],
                                       fault.gpu, fault.reason);
         if (!cluster->fault)
             return error_set_memory(err);

@@ -154,7 +154,7 @@ bool node_topology_find_fault(const struct node_topology *node, struct node_faul
         return false;
     *ret = (struct node_fault){
         .gpu = (unsigned)(faulty - node->gpus),
-        .reason = faulty->mig       ? "is cut into MIG instances"
+        .reason = faulty->mig       ? "cut into MIG instances"
                   : faulty->problem ? faulty->problem
                                     : "lost NVLink",
         .sound_gpus = largest,

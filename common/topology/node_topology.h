@@ -113,7 +113,7 @@ unsigned node_topology_largest_domain(const struct node_topology *node);
 /* GPUs that no TP group can use: cut into instances, or without the NVLink of their model. */
 struct node_fault {
     unsigned gpu;        /* the first of them */
-    const char *reason;  /* "is cut into MIG instances", "lost NVLink: …" */
+    const char *reason;  /* "cut into MIG instances", "lost NVLink: …" */
     unsigned sound_gpus; /* of the domain that has most without them; at least 1 */
 };
 

@@ -32,5 +32,9 @@ int gpu_group_compare(const struct gpu_group_quality *left, const struct gpu_gro
  * starting at its smallest index. Left-over GPUs are omitted. Exact up to 16 GPUs. */
 int gpu_groups_partition(const struct node_topology *node, unsigned k, unsigned *ret_groups,
                          unsigned *ret_group_count, struct error_info *err);
+/* The same over the GPUs that nothing is known against (node_topology_find_fault): no group
+ * holds a GPU that has lost its NVLink or is cut into instances. There may be no group. */
+int gpu_groups_usable(const struct node_topology *node, unsigned k, unsigned *ret_groups,
+                      unsigned *ret_group_count, struct error_info *err);
 
 #endif

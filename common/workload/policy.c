@@ -87,6 +87,17 @@ static bool check_sound(const struct policy *policy, unsigned tp, const struct p
     return false;
 }
 
+/* Small enough for the sound GPUs, but all GPUs of the node are in use. */
+static void warn_unsound(unsigned tp, const struct policy_place *place, struct policy_verdict *ret)
+{
+    if (place->sound_gpus == 0 || place->sound_gpus / tp * tp >= place->gpus_per_node)
+        return;
+    verdict(ret, POLICY_WARNED, POLICY_TP_NEEDS_SOUND,
+            "tp=%u is allowed, but not every TP group of a node avoids its fault (%.200s); leave "
+            "that node out",
+            tp, place->fault);
+}
+
 static void check_unknown(const struct policy *policy, unsigned tp, const char *what,
                           const struct policy_place *place, struct policy_verdict *ret)
 {
@@ -182,6 +193,8 @@ void policy_check(const struct policy *policy, const struct degrees *degrees,
         check_node(policy, degrees->tp, &named, ret);
     else if (policy->tp_within == TP_WITHIN_NVLINK_DOMAIN)
         check_domain(policy, degrees->tp, &named, ret);
+    if (ret->result == POLICY_ALLOWED)
+        warn_unsound(degrees->tp, &named, ret);
 }
 
 void policy_check_split(const struct policy *policy, unsigned tp, uint64_t links_out,

@@ -28,8 +28,8 @@ static struct node_topology *unknown_node(const char *name, const struct preset_
                                 name));
 }
 
-struct node_topology *node_choice_open(const char *name, const struct catalogues *catalogues,
-                                       struct error_info *err)
+struct node_topology *node_choice_open(const char *name, const char *gpu,
+                                       const struct catalogues *catalogues, struct error_info *err)
 {
     const struct node_preset *preset = preset_catalogue_find(catalogues->presets, name);
     if (preset)
@@ -37,7 +37,8 @@ struct node_topology *node_choice_open(const char *name, const struct catalogues
     if (!strchr(name, '/') && access(name, F_OK) < 0)
         return unknown_node(name, catalogues->presets, err);
     CLEANUP_DONE(topology_source) struct topology_source source = {.node = NULL};
-    if (topology_source_open(&source, name, catalogues, err) < 0)
+    const struct topology_request request = {.paths = &name, .path_count = 1, .gpu = gpu};
+    if (topology_source_open(&source, &request, catalogues, err) < 0)
         return NULL;
     if (!source.node)
         return error_null(error_set(err, "--node: %s is no node; %s", name,
@@ -50,7 +51,8 @@ static struct fabric *open_fabric(const char *path, const struct catalogues *cat
                                   struct error_info *err)
 {
     CLEANUP_DONE(topology_source) struct topology_source source = {.node = NULL};
-    if (topology_source_open(&source, path, catalogues, err) < 0)
+    const struct topology_request request = {.paths = &path, .path_count = 1};
+    if (topology_source_open(&source, &request, catalogues, err) < 0)
         return NULL;
     if (!source.fabric)
         return error_null(error_set(err, "--fabric: %s is no fabric; %s", path,
@@ -109,7 +111,7 @@ static struct cluster_topology *from_node(const struct command_options *options,
     CLEANUP(node_list) struct node_list *names = names_of(options->nodes, fabric, err);
     if (!names || check_names(names, fabric, options->fabric, err) < 0)
         return NULL;
-    struct node_topology *node = node_choice_open(options->node, catalogues, err);
+    struct node_topology *node = node_choice_open(options->node, options->gpu, catalogues, err);
     if (!node)
         return NULL;
     const char *kind_name = base_name(options->node);

@@ -15,8 +15,9 @@ struct cluster_topology *cluster_choice_open(const struct command_options *optio
                                              const struct catalogues *catalogues,
                                              struct error_info *err);
 
-/* The node that --node names: a preset, or a file. */
-struct node_topology *node_choice_open(const char *name, const struct catalogues *catalogues,
-                                       struct error_info *err);
+/* The node that --node names: a preset, or a file. gpu: the model of its GPUs where the file does
+ * not name it; or NULL. */
+struct node_topology *node_choice_open(const char *name, const char *gpu,
+                                       const struct catalogues *catalogues, struct error_info *err);
 
 #endif

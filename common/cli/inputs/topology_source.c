@@ -1,149 +1,124 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs/topology_source.h"
-#include "base/text_file.h"
-#include "cli/inputs/child_output.h"
-#include "topology/node_evidence.h"
-#include "topology/node_readers/hwloc_reader.h"
-#include <string.h>
-#include <strings.h>
+#include "cli/inputs/live_node.h"
+#include "topology/node_readers/evidence_draft.h"
 
-#define READABLE                                                                                   \
-    "an hwloc XML (<topology …>), a cluster file (schema: parplan.cluster/1), or Slurm's "       \
-    "topology text (SwitchName=…)"
+#define LIVE_NAME "this machine"
+#define MAXIMUM_EVIDENCE (TOPOLOGY_MAXIMUM_PATHS * TOPOLOGY_INPUT_MAXIMUM_EVIDENCE + 1u)
 
-struct source_text {
-    const char *name; /* for messages */
-    const char *text;
-    size_t bytes;
-    const struct catalogues *catalogues;
+/* Evidence of all paths, and what names the GPUs. */
+struct gathered {
+    struct topology_input inputs[TOPOLOGY_MAXIMUM_PATHS];
+    size_t input_count;
+    struct node_evidence *named;
+    const struct node_evidence *evidence[MAXIMUM_EVIDENCE];
+    size_t count;
 };
 
-static int merge(struct topology_source *source, struct node_evidence *evidence, const char *name,
-                 const struct catalogues *catalogues, struct error_info *err)
+static void gathered_done(struct gathered *gathered)
 {
-    CLEANUP(node_evidence) struct node_evidence *owned = evidence;
-    if (!owned)
-        return -1;
-    const struct node_evidence *const one[] = {owned};
-    source->node = node_topology_merge(name, one, 1, catalogues->gpus, err);
+    for (size_t i = 0; i < gathered->input_count; i++)
+        topology_input_done(&gathered->inputs[i]);
+    node_evidence_free(gathered->named);
+}
+
+DEFINE_CLEANUP_DONE(gathered);
+
+/* `--gpu NAME`: as many as the sources have, by position. */
+static struct node_evidence *name_gpus(const char *gpu, const struct gathered *gathered,
+                                       const struct catalogues *catalogues, struct error_info *err)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < gathered->count; i++)
+        if (gathered->evidence[i]->gpu_count > count)
+            count = gathered->evidence[i]->gpu_count;
+    const struct gpu_model *model = gpu_catalogue_find(catalogues->gpus, gpu, 0);
+    if (!model)
+        return error_null(error_set(err,
+                                    "--gpu: the GPU catalogue has no %s; `parplan gpus` "
+                                    "lists the names",
+                                    gpu));
+    CLEANUP(evidence_draft)
+    struct evidence_draft *draft = evidence_draft_create(EVIDENCE_ADMIN, "--gpu", err);
+    for (unsigned i = 0; draft && i < count; i++) {
+        struct evidence_gpu *added = evidence_draft_add_gpu(draft, err);
+        if (!added)
+            return NULL;
+        added->model_text = evidence_draft_copy(draft, model->name);
+    }
+    return draft ? evidence_draft_finish(draft, err) : NULL;
+}
+
+static int merge(struct topology_source *source, struct gathered *gathered,
+                 const struct topology_request *request, const struct catalogues *catalogues,
+                 struct error_info *err)
+{
+    for (size_t i = 0; i < gathered->input_count; i++)
+        for (unsigned e = 0; e < gathered->inputs[i].evidence_count; e++)
+            gathered->evidence[gathered->count++] = gathered->inputs[i].evidence[e];
+    if (request->gpu) {
+        gathered->named = name_gpus(request->gpu, gathered, catalogues, err);
+        if (!gathered->named)
+            return -1;
+        gathered->evidence[gathered->count++] = gathered->named;
+    }
+    source->node = node_topology_merge(request->path_count > 0 ? request->paths[0] : LIVE_NAME,
+                                       gathered->evidence, gathered->count, catalogues->gpus, err);
     return source->node ? 0 : -1;
 }
 
-static int open_xml(struct topology_source *source, const struct source_text *from,
-                    struct error_info *err)
+static int take_one(struct topology_source *source, struct topology_input *input,
+                    const struct topology_request *request, struct error_info *err)
 {
-    return merge(source, hwloc_read_xml(from->text, from->bytes, from->name, err), from->name,
-                 from->catalogues, err);
+    if (request->path_count > 1)
+        return error_set(err,
+                         "%s is no node; several sources are merged where all describe one "
+                         "node",
+                         request->paths[0]);
+    if (request->gpu)
+        return error_set(err, "--gpu names the GPUs of a node; %s is none", request->paths[0]);
+    source->fabric = move_pointer(input->fabric);
+    source->cluster = move_pointer(input->cluster);
+    return 0;
 }
 
-static int open_cluster(struct topology_source *source, const struct source_text *from,
-                        struct error_info *err)
+static int open_paths(struct gathered *gathered, const struct topology_request *request,
+                      const struct catalogues *catalogues, struct error_info *err)
 {
-    source->cluster =
-        cluster_topology_parse(from->text, from->bytes, from->name, from->catalogues->presets,
-                               from->catalogues->gpus, err);
-    return source->cluster ? 0 : -1;
-}
-
-static int open_slurm_text(struct topology_source *source, const struct source_text *from,
-                           struct error_info *err)
-{
-    source->fabric = fabric_parse_slurm(from->text, from->bytes, from->name, err);
-    return source->fabric ? 0 : -1;
-}
-
-static int refuse_nccl(struct topology_source *source, const struct source_text *from,
-                       struct error_info *err)
-{
-    (void)source;
-    return error_set(err, "%s: an NCCL topology (<system …>) is not read yet; give %s", from->name,
-                     READABLE);
-}
-
-/* The first row whose mark begins the text or one of its lines, without case. */
-struct content_kind {
-    const char *mark;
-    bool first_line_only;
-    int (*open)(struct topology_source *source, const struct source_text *from,
-                struct error_info *err);
-};
-
-static const struct content_kind kinds[] = {
-    {.mark = "<system", .first_line_only = false, .open = refuse_nccl},
-    {.mark = "<", .first_line_only = true, .open = open_xml},
-    {.mark = "schema:", .first_line_only = false, .open = open_cluster},
-    {.mark = "switchname=", .first_line_only = false, .open = open_slurm_text},
-    {.mark = "blockname=", .first_line_only = false, .open = open_slurm_text},
-};
-
-static bool has_mark(const struct content_kind *kind, const char *text)
-{
-    size_t length = strlen(kind->mark);
-    while (strncasecmp(text, kind->mark, length) != 0) {
-        const char *end = kind->first_line_only ? NULL : strchr(text, '\n');
-        if (!end)
-            return false;
-        text = end + 1 + strspn(end + 1, " \t");
+    for (size_t i = 0; i < request->path_count; i++) {
+        struct topology_input *input = &gathered->inputs[gathered->input_count];
+        if (topology_input_open(input, request->paths[i], request->guids, catalogues, err) < 0)
+            return -1;
+        gathered->input_count++;
+        if (i > 0 && input->evidence_count == 0)
+            return error_set(err,
+                             "%s is no node; several sources are merged where all describe "
+                             "one node",
+                             request->paths[i]);
     }
-    return true;
+    return 0;
 }
 
-static const char *skip_blank(const char *text)
-{
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
-    if (strncmp(text, byte_order_mark, 3) == 0)
-        text += 3;
-    return text + strspn(text, " \t\r\n");
-}
-
-static int open_text(struct topology_source *source, const struct source_text *from,
-                     struct error_info *err)
-{
-    const char *start = skip_blank(from->text);
-    if (*start == '\0')
-        return error_set(err, "%s: the file is empty; give %s", from->name, READABLE);
-    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        if (has_mark(&kinds[i], start))
-            return kinds[i].open(source, from, err);
-    }
-    return error_set(err, "%s: no format that is known here; give %s", from->name, READABLE);
-}
-
-static char *read_source(const char *path, size_t *ret_bytes, struct error_info *err)
-{
-    static const char *const scontrol[] = {"scontrol", "show", "topology", NULL};
-    if (strcmp(path, TOPOLOGY_SOURCE_SLURM) != 0)
-        return text_file_read(path, TOPOLOGY_SOURCE_MAXIMUM_BYTES, ret_bytes, err);
-    return child_output_read(scontrol, TOPOLOGY_SOURCE_MAXIMUM_BYTES, SCONTROL_TIMEOUT_SECONDS,
-                             ret_bytes, err);
-}
-
-int topology_source_open(struct topology_source *source, const char *path,
+int topology_source_open(struct topology_source *source, const struct topology_request *request,
                          const struct catalogues *catalogues, struct error_info *err)
 {
-    size_t bytes = 0;
+    CLEANUP_DONE(gathered) struct gathered gathered = {.count = 0};
     *source = (struct topology_source){.node = NULL};
-    CLEANUP_MEMORY char *text = read_source(path, &bytes, err);
-    if (!text)
-        return -1;
-    bool controller = strcmp(path, TOPOLOGY_SOURCE_SLURM) == 0;
-    const struct source_text from = {.name = controller ? "scontrol show topology" : path,
-                                     .text = text,
-                                     .bytes = bytes,
-                                     .catalogues = catalogues};
-    if (!controller)
-        return open_text(source, &from, err);
-    if (*skip_blank(text) == '\0')
-        return error_set(err, "scontrol show topology: Slurm knows no switches (TopologyPlugin is "
-                              "none); give a topology.conf");
-    return open_slurm_text(source, &from, err);
-}
-
-int topology_source_open_live(struct topology_source *source, const struct catalogues *catalogues,
-                              struct error_info *err)
-{
-    *source = (struct topology_source){.node = NULL};
-    return merge(source, hwloc_read_live(err), "this machine", catalogues, err);
+    if (request->path_count > TOPOLOGY_MAXIMUM_PATHS)
+        return error_set(err, "%zu sources of one node; at most %u are possible",
+                         request->path_count, TOPOLOGY_MAXIMUM_PATHS);
+    if (request->path_count > 0) {
+        if (open_paths(&gathered, request, catalogues, err) < 0)
+            return -1;
+    } else {
+        if (live_node_open(&gathered.inputs[0], request->nvml_library, request->sysfs_root, err) <
+            0)
+            return -1;
+        gathered.input_count = 1;
+    }
+    if (gathered.inputs[0].evidence_count == 0)
+        return take_one(source, &gathered.inputs[0], request, err);
+    return merge(source, &gathered, request, catalogues, err);
 }
 
 void topology_source_done(struct topology_source *source)

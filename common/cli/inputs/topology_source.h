@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topology_source: a topology from wherever `--from`, `--node` and `--fabric` point, told
- * apart by content: an hwloc XML (root <topology>) is a node, a cluster file
- * (schema: parplan.cluster/1) is a cluster, Slurm's topology text (SwitchName=) is a fabric.
- * The word "slurm" asks the running controller through `scontrol show topology`.
+ * topology_source: a node, a fabric or a cluster from wherever `--from`, `--node` and
+ * `--fabric` point (topology_format.h), or from this machine. Several sources of one node are
+ * merged by the ladder of evidence.
  */
 #ifndef CLI_INPUTS_TOPOLOGY_SOURCE_H
 #define CLI_INPUTS_TOPOLOGY_SOURCE_H
 
-#include "cli/inputs/catalogues.h"
-#include "topology/cluster_topology.h"
+#include "cli/inputs/topology_format.h"
 
-#define TOPOLOGY_SOURCE_SLURM "slurm"
-#define TOPOLOGY_SOURCE_MAXIMUM_BYTES ((size_t)32 << 20)
-#define SCONTROL_TIMEOUT_SECONDS 10u
+#define TOPOLOGY_MAXIMUM_PATHS 8u
+
+struct topology_request {
+    const char *const *paths;
+    size_t path_count; /* 0: this machine */
+    const char *guids; /* topology_input_open; or NULL */
+    const char *gpu;   /* the GPUs' model where no source names it; or NULL */
+    /* For this machine: */
+    const char *nvml_library; /* or NULL: the usual one */
+    const char *sysfs_root;   /* or NULL: "/" */
+};
 
 /* Exactly one is set. */
 struct topology_source {
@@ -22,11 +28,8 @@ struct topology_source {
     struct cluster_topology *cluster;
 };
 
-int topology_source_open(struct topology_source *source, const char *path,
+int topology_source_open(struct topology_source *source, const struct topology_request *request,
                          const struct catalogues *catalogues, struct error_info *err);
-/* This machine's node, through hwloc. */
-int topology_source_open_live(struct topology_source *source, const struct catalogues *catalogues,
-                              struct error_info *err);
 void topology_source_done(struct topology_source *source);
 
 DEFINE_CLEANUP_DONE(topology_source);

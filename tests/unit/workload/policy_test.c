@@ -59,7 +59,10 @@ static const struct {
     {&off_limit, &h100, 16, POLICY_DENIED,
      "policy max-tp: tp=16 is more than the 8 that are allowed; use tp=8 or less"},
 
-    {&node, &lost, 4, POLICY_ALLOWED, ""},
+    {&node, &lost, 1, POLICY_ALLOWED, ""},
+    {&node, &lost, 4, POLICY_WARNED,
+     "policy tp-degraded-node: tp=4 is allowed, but not every TP group of a node avoids its fault "
+     "(dgx-b200: GPU 2 lost NVLink: 0 of 18 links are up); leave that node out"},
     {&node, &lost, 8, POLICY_DENIED,
      "policy tp-degraded-node: tp=8 needs 8 GPUs joined by NVLink, a node here has 7 (dgx-b200: "
      "GPU 2 "

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/inputs/topology_format.h"
+#include "base/text_file.h"
+#include "cli/inputs/child_output.h"
+#include "topology/fabric_readers/fabric_file.h"
+#include "topology/fabric_readers/fabric_readers.h"
+#include "topology/fabric_readers/labels/label_fabric.h"
+#include "topology/node_readers/hwloc_reader.h"
+#include "topology/node_readers/node_file.h"
+#include "topology/node_readers/sysfs/infiniband_reader.h"
+#include "topology/node_readers/sysfs/kfd_reader.h"
+#include "topology/node_readers/topo_matrix.h"
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#define READABLE                                                                                   \
+    "a node (hwloc XML, NCCL topology XML, `nvidia-smi topo -m`, gres.conf, a parplan.node/1 "     \
+    "file, a copy of /sys), a fabric (topology.conf, topology.yaml, ibnetdiscover, topograph, "    \
+    "`kubectl get nodes -o json`) or a parplan.cluster/1 file"
+
+struct source_text {
+    const char *name; /* for messages */
+    const char *text;
+    size_t bytes;
+    const char *guids; /* a path, or NULL */
+    const struct catalogues *catalogues;
+};
+
+typedef struct node_evidence *(*node_parse_fn)(const char *text, size_t bytes, const char *source,
+                                               struct error_info *err);
+typedef struct fabric *(*fabric_parse_fn)(const char *text, size_t bytes, const char *source,
+                                          struct error_info *err);
+
+/* The first row whose mark begins the text or one of its lines, without case. Exactly one of
+ * the last three is there. */
+struct topology_format {
+    const char *mark;
+    bool first_line_only;
+    node_parse_fn node;
+    fabric_parse_fn fabric;
+    struct cluster_topology *(*cluster)(const struct source_text *from, struct error_info *err);
+};
+
+static struct cluster_topology *parse_cluster(const struct source_text *from,
+                                              struct error_info *err)
+{
+    return cluster_topology_parse(from->text, from->bytes, from->name, from->catalogues->presets,
+                                  from->catalogues->gpus, err);
+}
+
+static struct fabric *parse_labels(const char *text, size_t bytes, const char *source,
+                                   struct error_info *err)
+{
+    return fabric_parse_kubernetes(text, bytes, source, fabric_label_keys_default(), err);
+}
+
+static const struct topology_format formats[] = {
+    {.mark = "<", .first_line_only = true, .node = hwloc_read_xml},
+    {.mark = "schema: parplan.node/", .node = node_file_parse},
+    {.mark = "schema: parplan.fabric/", .fabric = fabric_file_parse},
+    {.mark = "schema:", .cluster = parse_cluster},
+    {.mark = "switchname=", .fabric = fabric_parse_slurm},
+    {.mark = "blockname=", .fabric = fabric_parse_slurm},
+    {.mark = "- topology:", .fabric = fabric_parse_slurm_yaml},
+    {.mark = "vendid=", .fabric = fabric_parse_ibnetdiscover},
+    {.mark = "gpu0", .node = topo_matrix_parse},
+    {.mark = "switches:", .fabric = fabric_parse_topograph_model},
+    {.mark = "blocks:", .fabric = fabric_parse_topograph_model},
+    {.mark = "\"instances\"", .fabric = fabric_parse_topograph_graph},
+    {.mark = "{\"instances\"", .fabric = fabric_parse_topograph_graph},
+    {.mark = "{", .first_line_only = true, .fabric = parse_labels},
+};
+
+static bool has_mark(const struct topology_format *format, const char *text)
+{
+    size_t length = strlen(format->mark);
+    while (strncasecmp(text, format->mark, length) != 0) {
+        const char *end = format->first_line_only ? NULL : strchr(text, '\n');
+        if (!end)
+            return false;
+        text = end + 1 + strspn(end + 1, " \t");
+    }
+    return true;
+}
+
+static const char *skip_blank(const char *text) { return text + strspn(text, " \t\r\n"); }
+
+static const struct topology_format *find_format(const char *text)
+{
+    for (size_t i = 0; i < COUNT_OF(formats); i++)
+        if (has_mark(&formats[i], text))
+            return &formats[i];
+    return NULL;
+}
+
+static int add_evidence(struct topology_input *input, struct node_evidence *evidence)
+{
+    if (!evidence)
+        return -1;
+    input->evidence[input->evidence_count++] = evidence;
+    return 0;
+}
+
+static struct fabric *parse_with_guids(const struct source_text *from, struct error_info *err)
+{
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *guids =
+        text_file_read(from->guids, TOPOLOGY_SOURCE_MAXIMUM_BYTES, &bytes, err);
+    if (!guids)
+        return NULL;
+    return fabric_parse_sharp(from->text, from->bytes, from->name, guids, bytes, from->guids, err);
+}
+
+static int parse(struct topology_input *input, const struct source_text *from,
+                 struct error_info *err)
+{
+    const char *start = skip_blank(from->text);
+    if (*start == '\0')
+        return error_set(err, "%s: the file is empty; give %s", from->name, READABLE);
+    if (from->guids) {
+        input->fabric = parse_with_guids(from, err);
+        return input->fabric ? 0 : -1;
+    }
+    const struct topology_format *format = find_format(start);
+    if (!format)
+        return error_set(err, "%s: no format that is known here; give %s", from->name, READABLE);
+    if (format->node)
+        return add_evidence(input, format->node(from->text, from->bytes, from->name, err));
+    if (format->fabric)
+        input->fabric = format->fabric(from->text, from->bytes, from->name, err);
+    else
+        input->cluster = format->cluster(from, err);
+    return input->fabric || input->cluster ? 0 : -1;
+}
+
+static int open_controller(struct topology_input *input, struct error_info *err)
+{
+    static const char *const scontrol[] = {"scontrol", "show", "topology", NULL};
+    static const char name[] = "scontrol show topology";
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = child_output_read(scontrol, TOPOLOGY_SOURCE_MAXIMUM_BYTES,
+                                                  SCONTROL_TIMEOUT_SECONDS, &bytes, err);
+    if (!text)
+        return -1;
+    if (*skip_blank(text) == '\0')
+        return error_set(err,
+                         "%s: Slurm knows no switches (TopologyPlugin is none); give a "
+                         "topology.conf",
+                         name);
+    input->fabric = fabric_parse_slurm(text, bytes, name, err);
+    return input->fabric ? 0 : -1;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int add_sysfs(struct topology_input *input, const char *root, struct error_info *err)
+{
+    struct node_evidence *evidence = NULL;
+    if (kfd_read(root, &evidence, err) < 0)
+        return -1;
+    if (evidence)
+        input->evidence[input->evidence_count++] = evidence;
+    evidence = NULL;
+    if (infiniband_read(root, &evidence, err) < 0)
+        return -1;
+    if (evidence)
+        input->evidence[input->evidence_count++] = evidence;
+    return 0;
+}
+
+static int open_directory(struct topology_input *input, const char *path, struct error_info *err)
+{
+    if (add_sysfs(input, path, err) < 0)
+        return -1;
+    if (input->evidence_count > 0)
+        return 0;
+    return error_set(err,
+                     "%s: a directory without /sys/class/kfd or /sys/class/infiniband; give "
+                     "a file or a copy of a machine's /sys",
+                     path);
+}
+
+static int open_path(struct topology_input *input, const char *path, const char *guids,
+                     const struct catalogues *catalogues, struct error_info *err)
+{
+    if (strcmp(path, TOPOLOGY_SOURCE_SLURM) == 0)
+        return open_controller(input, err);
+    if (is_directory(path))
+        return open_directory(input, path, err);
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = text_file_read(path, TOPOLOGY_SOURCE_MAXIMUM_BYTES, &bytes, err);
+    if (!text)
+        return -1;
+    const struct source_text from = {
+        .name = path, .text = text, .bytes = bytes, .guids = guids, .catalogues = catalogues};
+    return parse(input, &from, err);
+}
+
+int topology_input_open(struct topology_input *input, const char *path, const char *guids,
+                        const struct catalogues *catalogues, struct error_info *err)
+{
+    *input = (struct topology_input){.fabric = NULL};
+    if (open_path(input, path, guids, catalogues, err) == 0)
+        return 0;
+    topology_input_done(input);
+    return -1;
+}
+
+void topology_input_done(struct topology_input *input)
+{
+    for (unsigned i = 0; i < input->evidence_count; i++)
+        node_evidence_free(input->evidence[i]);
+    fabric_free(input->fabric);
+    cluster_topology_free(input->cluster);
+    *input = (struct topology_input){.fabric = NULL};
+}
