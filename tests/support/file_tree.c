@@ -42,8 +42,8 @@ void file_tree_create(char ret_root[FILE_TREE_ROOT_BYTES])
     assert_non_null(mkdtemp(ret_root));
 }
 
-static void make_path(char path[PATH_BYTES], const char *root, const char *format,
-                      va_list arguments)
+__attribute__((format(printf, 3, 0))) static void make_path(char path[PATH_BYTES], const char *root,
+                                                            const char *format, va_list arguments)
 {
     int length = snprintf(path, PATH_BYTES, "%s/", root);
     length += vsnprintf(path + length, PATH_BYTES - (size_t)length, format, arguments);

@@ -87,86 +87,85 @@ static void expect_problem(const struct evidence_nic *nic, const char *want)
         fail_msg("%s: %s", nic->name, nic->problem);
 }
 
+static const struct {
+    struct device device;
+    enum nic_state state;
+    double gigabytes;
+    bool is_ethernet, is_virtual;
+    const char *problem;
+} device_rows[] = {
+    {{"mlx5_0", "0000:18:00.0", "InfiniBand\n", "4: ACTIVE\n", "400 Gb/sec (4X NDR)\n", NULL},
+     NIC_ACTIVE,
+     50,
+     false,
+     false,
+     NULL},
+    {{"mlx5_1", "0000:19:00.0", "Ethernet\n", "4: ACTIVE\n", "100 Gb/sec (4X EDR)\n", NULL},
+     NIC_ACTIVE,
+     12.5,
+     true,
+     false,
+     NULL},
+    {{"mlx5_2", "0000:1a:00.0", "InfiniBand\n", "1: DOWN\n", "10 Gb/sec (4X SDR)\n", NULL},
+     NIC_DOWN,
+     0,
+     false,
+     false,
+     "port is down"},
+    {{"mlx5_3", "0000:1b:00.0", "InfiniBand\n", "2: INIT\n", "400 Gb/sec (4X NDR)\n", NULL},
+     NIC_DOWN,
+     0,
+     false,
+     false,
+     "port waits for a subnet manager"},
+    {{"mlx5_4", "0000:1c:00.0", "InfiniBand\n", "5: ACTIVE_DEFER\n", "200 Gb/sec (4X HDR)\n", NULL},
+     NIC_ACTIVE,
+     25,
+     false,
+     false,
+     NULL},
+    {{"mlx5_10", "0000:1d:00.0", "InfiniBand\n", "9: ODD\n", "200 Gb/sec (4X HDR)\n", NULL},
+     NIC_STATE_UNKNOWN,
+     0,
+     false,
+     false,
+     NULL},
+    {{"rdmap16s27", "0000:10:1b.0", "Unspecified\n", "4: ACTIVE\n", "200 Gb/sec (4X HDR)\n", NULL},
+     NIC_ACTIVE,
+     25,
+     false,
+     false,
+     NULL},
+    {{"rxe0", NULL, "Ethernet\n", "4: ACTIVE\n", "2.5 Gb/sec (1X SDR)\n", NULL},
+     NIC_ACTIVE,
+     0.25,
+     true,
+     true,
+     NULL},
+};
+
 static void reads_devices(void **state)
 {
     (void)state;
-    static const struct {
-        struct device device;
-        enum nic_state state;
-        double gigabytes;
-        bool is_ethernet, is_virtual;
-        const char *problem;
-    } rows[] = {
-        {{"mlx5_0", "0000:18:00.0", "InfiniBand\n", "4: ACTIVE\n", "400 Gb/sec (4X NDR)\n", NULL},
-         NIC_ACTIVE,
-         50,
-         false,
-         false,
-         NULL},
-        {{"mlx5_1", "0000:19:00.0", "Ethernet\n", "4: ACTIVE\n", "100 Gb/sec (4X EDR)\n", NULL},
-         NIC_ACTIVE,
-         12.5,
-         true,
-         false,
-         NULL},
-        {{"mlx5_2", "0000:1a:00.0", "InfiniBand\n", "1: DOWN\n", "10 Gb/sec (4X SDR)\n", NULL},
-         NIC_DOWN,
-         0,
-         false,
-         false,
-         "port is down"},
-        {{"mlx5_3", "0000:1b:00.0", "InfiniBand\n", "2: INIT\n", "400 Gb/sec (4X NDR)\n", NULL},
-         NIC_DOWN,
-         0,
-         false,
-         false,
-         "port waits for a subnet manager"},
-        {{"mlx5_4", "0000:1c:00.0", "InfiniBand\n", "5: ACTIVE_DEFER\n", "200 Gb/sec (4X HDR)\n",
-          NULL},
-         NIC_ACTIVE,
-         25,
-         false,
-         false,
-         NULL},
-        {{"mlx5_10", "0000:1d:00.0", "InfiniBand\n", "9: ODD\n", "200 Gb/sec (4X HDR)\n", NULL},
-         NIC_STATE_UNKNOWN,
-         0,
-         false,
-         false,
-         NULL},
-        {{"rdmap16s27", "0000:10:1b.0", "Unspecified\n", "4: ACTIVE\n", "200 Gb/sec (4X HDR)\n",
-          NULL},
-         NIC_ACTIVE,
-         25,
-         false,
-         false,
-         NULL},
-        {{"rxe0", NULL, "Ethernet\n", "4: ACTIVE\n", "2.5 Gb/sec (1X SDR)\n", NULL},
-         NIC_ACTIVE,
-         0.25,
-         true,
-         true,
-         NULL},
-    };
     file_tree_create(root);
-    for (size_t i = COUNT_OF(rows); i-- > 0;)
-        write_device(&rows[i].device);
+    for (size_t i = COUNT_OF(device_rows); i-- > 0;)
+        write_device(&device_rows[i].device);
     CLEANUP(node_evidence) struct node_evidence *evidence = read_node();
-    assert_int_equal(evidence->nic_count, COUNT_OF(rows));
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    assert_int_equal(evidence->nic_count, COUNT_OF(device_rows));
+    for (size_t i = 0; i < COUNT_OF(device_rows); i++) {
         const struct evidence_nic *nic = &evidence->nics[i];
-        assert_string_equal(nic->name, rows[i].device.name);
-        assert_int_equal(nic->bus_id == NULL, rows[i].device.bus_id == NULL);
+        assert_string_equal(nic->name, device_rows[i].device.name);
+        assert_int_equal(nic->bus_id == NULL, device_rows[i].device.bus_id == NULL);
         if (nic->bus_id)
-            assert_string_equal(nic->bus_id, rows[i].device.bus_id);
+            assert_string_equal(nic->bus_id, device_rows[i].device.bus_id);
         assert_int_equal(nic->numa, nic->bus_id ? 1 : NUMA_UNKNOWN);
         assert_string_equal(nic->driver_class, "openfabrics");
-        assert_int_equal(nic->state, rows[i].state);
-        assert_true(nic->bytes_per_second == rows[i].gigabytes * 1e9);
-        assert_int_equal(nic->is_ethernet, rows[i].is_ethernet);
-        assert_int_equal(nic->is_virtual, rows[i].is_virtual);
+        assert_int_equal(nic->state, device_rows[i].state);
+        assert_true(nic->bytes_per_second == device_rows[i].gigabytes * 1e9);
+        assert_int_equal(nic->is_ethernet, device_rows[i].is_ethernet);
+        assert_int_equal(nic->is_virtual, device_rows[i].is_virtual);
         assert_true(nic->guid == UINT64_C(0xa088c20300123456));
-        expect_problem(nic, rows[i].problem);
+        expect_problem(nic, device_rows[i].problem);
     }
     expect_note(evidence, "mlx5_10: port 1: state '9: ODD' is not known");
 }

@@ -40,7 +40,7 @@ struct infiniband_reader {
     bool noted_vpd;
 };
 
-/* A value of one line, or "" where there is none. -1: the tree gave up. */
+/* A value of one line; "" where there is none, or one too long. -1: the tree gave up. */
 static int read_word(struct infiniband_reader *reader, const char *folder, const char *name,
                      char *ret_text, size_t room, struct error_info *err)
 {
@@ -55,7 +55,8 @@ static int read_word(struct infiniband_reader *reader, const char *folder, const
         return -1;
     }
     error_clean_text(text);
-    snprintf(ret_text, room, "%s", text);
+    if (strlen(text) < room)
+        memcpy(ret_text, text, strlen(text) + 1);
     return 0;
 }
 
@@ -334,11 +335,26 @@ static bool is_numbered(const char *text)
     return *text && strlen(text) < WORD_BYTES && strspn(text, "0123456789") == strlen(text);
 }
 
+/* The speed is in Mb/s, -1 where the driver does not know. */
+static void take_interface(struct infiniband_reader *reader, const char *folder, const char *state,
+                           struct evidence_nic *nic)
+{
+    int64_t megabits = 0;
+    if (strcmp(state, "down") == 0)
+        nic->state = NIC_DOWN;
+    if (strcmp(state, "up") != 0)
+        return;
+    nic->state = NIC_ACTIVE;
+    if (sysfs_tree_read_signed(reader->tree, folder, "speed", -1, MAXIMUM_MEGABITS, &megabits,
+                               NULL) == 0 &&
+        megabits > 0)
+        nic->bytes_per_second = (double)megabits * BYTES_PER_MEGABIT;
+}
+
 static int read_interface(struct infiniband_reader *reader, const char *name,
                           struct error_info *err)
 {
     char folder[FOLDER_BYTES], bus_id[PCI_BUS_ID_BYTES], state[WORD_BYTES];
-    int64_t megabits = 0;
     snprintf(folder, sizeof(folder), "%s/%.64s", reader->net_folder, name);
     if (!sysfs_tree_has(reader->tree, folder, "device"))
         return 0; /* a bridge, or the like */
@@ -351,15 +367,8 @@ static int read_interface(struct infiniband_reader *reader, const char *name,
         return -1;
     nic->name = evidence_draft_copy(reader->draft, name);
     nic->driver_class = "hsi";
-    bool up = strcmp(state, "up") == 0, down = strcmp(state, "down") == 0;
-    if (up || down)
-        nic->state = up ? NIC_ACTIVE : NIC_DOWN;
-    if (up &&
-        sysfs_tree_read_signed(reader->tree, folder, "speed", -1, MAXIMUM_MEGABITS, &megabits,
-                               NULL) == 0 &&
-        megabits > 0)
-        nic->bytes_per_second = (double)megabits * BYTES_PER_MEGABIT;
-    return describe_device(reader, folder, down ? "port is down" : "", nic, err);
+    take_interface(reader, folder, state, nic);
+    return describe_device(reader, folder, nic->state == NIC_DOWN ? "port is down" : "", nic, err);
 }
 
 static int read_interfaces(struct infiniband_reader *reader, struct error_info *err)

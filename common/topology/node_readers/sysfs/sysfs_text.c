@@ -146,21 +146,21 @@ static bool has_form(const char *text, const char *form)
     return true;
 }
 
+static char lower(char character)
+{
+    return (char)(character >= 'A' && character <= 'F' ? character - 'A' + 'a' : character);
+}
+
 bool sysfs_parse_bus_id(const char *text, size_t length, char ret_bus_id[PCI_BUS_ID_BYTES])
 {
-    static const char form[] = "####:##:##.#";
-    size_t extra = length - strlen(form);
-    if (length < strlen(form) || extra > 4)
+    static const char form[] = "########:##:##.#", shortest[] = "####:##:##.#";
+    if (length < strlen(shortest) || length > strlen(form) ||
+        !has_form(text, form + strlen(form) - length))
         return false;
-    for (size_t i = 0; i < extra; i++)
-        if (!is_hexadecimal(text[i]))
-            return false;
-    if (!has_form(text + extra, form))
-        return false;
-    for (; extra > 0 && *text == '0'; extra--, text++)
+    for (; length > strlen(shortest) && *text == '0'; text++)
         length--;
     for (size_t i = 0; i < length; i++)
-        ret_bus_id[i] = (char)(text[i] >= 'A' && text[i] <= 'F' ? text[i] - 'A' + 'a' : text[i]);
+        ret_bus_id[i] = lower(text[i]);
     ret_bus_id[length] = '\0';
     return true;
 }
