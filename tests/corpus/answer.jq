@@ -15,9 +15,12 @@ def canonical: map(sort) | sort;
 
 def domains: [.nvlink_domains[] | select(length > 1) | map(filed) | sort] | sort;
 def groups($size): [.groups[$size][] | map(filed)];
-def rails: [.nics[] | select(.role == "rail" and .state != "down") | .name];
-def nics_of($gpu): . as $node
-    | [$node.gpus[] | select((.index | filed) == $gpu) | .nics] | first // [];
+# A column without a legend has no name; the table calls it by its place, as the file does.
+def nic_names: [.nics | to_entries[] | .value.name // "NIC\(.key)"];
+def rails: [[nic_names, .nics] | transpose[]
+    | select(.[1].role == "rail" and .[1].state != "down") | .[0]];
+def nics_of($gpu): nic_names as $names
+    | [.gpus[] | select((.index | filed) == $gpu) | [.nic_indices[] | $names[.]]] | first // [];
 
 # --- fabrics -----------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@
 struct tally {
     size_t read, refused, crashed, slow, failures, current;
     double slowest_seconds;
+    size_t slowest;              /* which mutation that was */
     char trouble[TROUBLE_BYTES]; /* the first failure */
 };
 
@@ -118,8 +119,10 @@ static void check_remains(const struct work *work, double seconds)
 {
     struct tally *tally = work->tally;
     struct stat output = {.st_size = 0};
-    if (seconds > tally->slowest_seconds)
+    if (seconds > tally->slowest_seconds) {
         tally->slowest_seconds = seconds;
+        tally->slowest = tally->current;
+    }
     if (seconds > READER_CHILD_SECONDS + SLACK_SECONDS)
         note_trouble(work, "ran over its limit", "");
     if (waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD)
@@ -173,9 +176,9 @@ static void report(unsigned number, const char *path, const struct tally *tally,
     size_t tried = tally->read + tally->refused + tally->crashed + tally->slow + tally->failures;
     printf("%sok %u - %s\n", tally->failures > 0 ? "not " : "", number, name ? name + 1 : path);
     printf("# %zu damaged: %zu read, %zu refused, %zu crashed hwloc, %zu too slow; %.1f s, "
-           "slowest %.2f s\n",
+           "slowest %.2f s (mutation %zu)\n",
            tried, tally->read, tally->refused, tally->crashed, tally->slow, seconds,
-           tally->slowest_seconds);
+           tally->slowest_seconds, tally->slowest);
     if (tally->failures > 0)
         printf("# %zu failures, the first: %s\n", tally->failures, tally->trouble);
     fflush(stdout);
@@ -265,8 +268,10 @@ static void add_tally(struct tally *sum, const struct tally *tally)
     sum->crashed += tally->crashed;
     sum->slow += tally->slow;
     sum->failures += tally->failures;
-    if (tally->slowest_seconds > sum->slowest_seconds)
+    if (tally->slowest_seconds > sum->slowest_seconds) {
         sum->slowest_seconds = tally->slowest_seconds;
+        sum->slowest = tally->slowest;
+    }
 }
 
 static int run_all(const struct inputs *inputs, const struct gpu_catalogue *gpus, size_t step,

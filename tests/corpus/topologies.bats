@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Real machines' hwloc XML, as others published it: what `parplan topology` must say of each.
+# Real machines' files, as others published them: what a table of answers cannot say.
+# Each file's own answer stands in answers.tsv (tests/corpus/topologies).
 
 files=${BATS_TEST_DIRNAME}/../../../shared/topologies
 
@@ -9,123 +10,91 @@ setup()
     [[ -d $files/hwloc ]] || skip "../shared/topologies is not there"
 }
 
-# expect FILE JQ-FILTER WANT: what the filter finds in the JSON of a file, compact.
-expect()
+check() # STATUS PLAN FILE [WORDS]: parplan check of that plan on nodes like the file's
 {
-    local got
-    [[ -n ${document:-} ]] || document=$(parplan topology --from "$files/$1" --format json)
-    got=$(jq -c "$2" <<< "$document")
-    if [[ $got != "$3" ]]; then
-        echo "$1: $2: $got, expected $3"
+    run parplan check --plan "$2" --node "$files/$3"
+    if [[ $status != "$1" || $output != *"${4:-}"* ]]; then
+        echo "$3: $2: status $status, expected $1 and '${4:-}'"
+        printf '%s\n' "${lines[@]}"
         return 1
     fi
 }
 
-refuse() # FILE PATTERN: exit status 2 and one line that has it
+# Nodes by what they share, smallest name first: one group a line.
+groups_by() # JQ-FILTER OF A NODE, then words for parplan topology
 {
-    run parplan topology --from "$files/$1" --format json
-    [[ $status == 2 ]]
+    parplan topology --format json "${@:2}" |
+        jq -r "[.nodes[] | {name, by: ($1)}] | group_by(.by) | map(map(.name) | sort) | sort |
+            .[] | join(\" \")"
+}
+
+@test "pairs of A6000: TP 2 is fine, TP 4 and 8 cross PCIe and are warned of" {
+    local file=topo-m/a6000-x8-bridged-pairs.txt
+    check 0 tp=2,pp=1,dp=4 $file
+    [[ $output != *warning* ]]
+    check 0 tp=4,pp=1,dp=2 $file "NVLink joins only 2 GPUs"
+    check 0 tp=8,pp=1,dp=1 $file "NVLink joins only 2 GPUs"
+    [[ $output == *warning* ]]
+}
+
+@test "a B200 that lost its NVLink: TP 8 is refused, and why" {
+    local file=topo-m/b200-gpu2-lost-nvlink.PARTIAL-rows0-5.txt
+    check 4 tp=8,pp=1,dp=1 $file "GPU 2: no NVLink to any GPU"
     [[ ${#lines[@]} == 1 ]]
-    [[ ${lines[0]} == parplan:*"$2"* ]]
+    check 0 tp=4,pp=1,dp=2 $file warning
 }
 
-@test "DGX-2: 16 GPUs behind switches are one domain" {
-    expect hwloc/nvidiaDGX2.v2.xml '.gpus | length' 16
-    expect hwloc/nvidiaDGX2.v2.xml .nvlink '"known"'
-    expect hwloc/nvidiaDGX2.v2.xml .nvlink_domains '[[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]]'
-    expect hwloc/nvidiaDGX2.v2.xml '.groups["8"] | map(length)' '[8,8]'
-}
-
-@test "POWER8: pairs, and no CPU link counts" {
-    expect hwloc/power8gpudistances.v2.xml '.gpus | length' 4
-    expect hwloc/power8gpudistances.v2.xml .nvlink_domains '[[0,1],[2,3]]'
-    expect hwloc/power8gpudistances.v2.xml '.groups["2"] | map(sort)' '[[0,1],[2,3]]'
-}
-
-@test "Turin with NVML: a clique of four, two HCAs down" {
-    local file=hwloc/prrte-turin-4gpu-nvml.xml
-    expect $file '[.gpus[].bus_id]' \
-        '["0000:06:00.0","0000:16:00.0","0000:96:00.0","0000:e6:00.0"]'
-    expect $file .nvlink '"known"'
-    expect $file .nvlink_domains '[[0,1,2,3]]'
-    expect $file '[.gpus[].numa]' '[1,2,6,7]'
-    expect $file '[.nics[] | select(.role == "rail" and .state == "active") | .name]' \
-        '["mlx5_4","mlx5_5"]'
-    expect $file '[.nics[] | select(.state == "down") | .name] | contains(["mlx5_0", "mlx5_3"])' true
-    expect $file '.gpus[2].nics[0], .gpus[3].nics[0]' $'"mlx5_4"\n"mlx5_5"'
-}
-
-@test "Turin without GPU backends: the same GPUs, NVLink unknown" {
-    local file=hwloc/prrte-turin-4gpu.xml
-    expect $file '.gpus | length' 4
-    expect $file .nvlink '"unknown"'
-    expect $file .nvlink_domains '[]'
-    expect $file '[.nics[] | select(.role == "rail" and .state == "active") | .name]' \
-        '["mlx5_4","mlx5_5"]'
-}
-
-@test "g4dn.metal: eight GPUs, no NVLink matrix, EFA is an active rail" {
-    local file=hwloc/mpibind-g4dnmetal.xml
-    expect $file '.gpus | length' 8
-    expect $file '[.nics[] | select(.name == "rdmap197s0") | .role, .state]' '["rail","active"]'
-    expect $file '.nvlink_domains | map(select(length > 1))' '[]'
-}
-
-@test "x3950 M2: a BMC's graphics card is no GPU" {
-    expect hwloc/96em64t-4n4d3ca2co-pci.xml '.gpus | length' 0
-}
-
-@test "Lassen: four GPUs and four HCAs, by socket" {
-    local file=hwloc/mpibind-coral-lassen.xml
-    expect $file '.gpus | length' 4
-    expect $file .nvlink '"unknown"'
-    expect $file '[.gpus[].nics[:2] | sort]' \
-        '[["mlx5_0","mlx5_1"],["mlx5_0","mlx5_1"],["mlx5_2","mlx5_3"],["mlx5_2","mlx5_3"]]'
-}
-
-@test "Pascal: two GPUs beside one HCA" {
-    expect hwloc/mpibind-cts1-pascal.xml '.gpus | length' 2
-    expect hwloc/mpibind-cts1-pascal.xml '[.gpus[].nics[0]]' '["mlx5_0","mlx5_0"]'
-}
-
-@test "Corona: four AMD GPUs" {
-    expect hwloc/mpibind-epyc-corona.xml '.gpus | length' 4
-}
-
-@test "an Azure VM without GPUs: accelerated networking is no rail" {
-    expect hwloc/prrte-test-topo.xml '.gpus | length' 0
-    expect hwloc/prrte-test-topo.xml '[.nics[] | select(.role == "rail") | .name]' '["mlx5_ib0"]'
-}
-
-@test "a machine without I/O in its file has no GPUs" {
-    expect hwloc/32em64t-2n8c2t-pci-noio.xml '.gpus | length' 0
-}
-
-@test "a file with everything: the compute GPUs alone" {
-    document=$(parplan topology --from "$files/hwloc/32em64t-2n8c2t-pci-wholeio.xml" \
-        --format json)
-    [[ $(jq '.gpus | length' <<< "$document") -le 4 ]]
-}
-
-@test "hwloc 3.0 XML is refused in one line, or read where hwloc can" {
-    if parplan topology --from "$files/hwloc/nvidiaDGX2.v3.xml" > /dev/null 2>&1; then
-        expect hwloc/nvidiaDGX2.v3.xml '.gpus | length' 16
-        return
-    fi
-    refuse hwloc/nvidiaDGX2.v3.xml "hwloc 3"
-    refuse hwloc/power8gpudistances.v3.xml "hwloc 3"
-    refuse hwloc/nvidia-dgx-gb10.v3.xml "hwloc 3"
-}
-
-@test "Slurm topology files: trees are read, blocks refused by name" {
-    local file
-    for file in "$files"/slurm/*; do
-        run parplan topology --from "$file" --format json
-        [[ $status == 0 || ($status == 2 && ${#lines[@]} == 1) ]] ||
-            { echo "$file: status $status"; printf '%s\n' "${lines[@]}"; return 1; }
+@test "MI250X: a TP group of 4 is a ring, in the order printed" {
+    local links="0-1 0-2 0-6 1-3 1-5 2-3 2-4 3-7 4-5 4-6 5-7 6-7" group i pair
+    run parplan topology --from "$files/nccl-xml/rccl/topo_8p_90a.xml"
+    [[ $status == 0 ]]
+    group=$(sed -n 's/^ *of 4 *//p' <<< "$output")
+    [[ $(wc -w <<< "$group") == 2 ]]
+    for group in $group; do
+        IFS=- read -ra ring <<< "$group"
+        [[ ${#ring[@]} == 4 ]]
+        for i in 0 1 2 3; do
+            pair=$(printf '%s\n' "${ring[i]}" "${ring[(i + 1) % 4]}" | sort -n | paste -sd -)
+            [[ " $links " == *" $pair "* ]] || { echo "$group: $pair is no link"; return 1; }
+        done
     done
-    document=
-    expect slurm/azure-readme-tree.conf '.kind' '"fabric"'
+}
+
+@test "DGX A100: 8 rails, and 4 HCAs for storage" {
+    run parplan topology --from "$files/topo-m/dgx-a100-12hca.txt" --format json
+    [[ $(jq -c '[.nics[].role] | group_by(.) | map({(.[0]): length}) | add' <<< "$output") == \
+        '{"rail":8,"storage":4}' ]]
+}
+
+@test "a GB200 tray: the domain is wider than the node, and the text says so" {
+    run parplan topology --from "$files/topo-m/gb200-nvl72-tray-8nic.txt"
+    [[ $status == 0 ]]
+    [[ $output == *"wider than the node"* ]]
+}
+
+@test "SHARP's listing gives the groups that the cluster's own topology.conf has" {
+    local from_guids from_conf
+    from_guids=$(groups_by .rails --from "$files/slurm/azure-topology.txt" \
+        --guids "$files/slurm/azure-nodes_guids.txt")
+    from_conf=$(groups_by '.path[0]' --from "$files/slurm/azure-slurm_topology.txt")
+    [[ $(wc -l <<< "$from_conf") == 5 ]]
+    diff <(echo "$from_guids") <(echo "$from_conf")
+}
+
+@test "ClusterUUIDs give the domains that the cluster's own blocks have" {
+    local from_uuids from_blocks
+    from_uuids=$(groups_by .nvlink_domain --from "$files/slurm/azure-nodes_clusterUUIDs.txt")
+    from_blocks=$(groups_by .nvlink_domain --from "$files/slurm/azure-block_topology.txt")
+    [[ $(wc -l <<< "$from_blocks") == 4 ]]
+    diff <(echo "$from_uuids") <(echo "$from_blocks")
+}
+
+@test "two sources of one node: hwloc without NVLink, and the same with it" {
+    run parplan topology --format json --from "$files/hwloc/prrte-turin-4gpu.xml" \
+        --from "$files/hwloc/prrte-turin-4gpu-nvml.xml"
+    [[ $status == 0 ]]
+    [[ $(jq -c '[(.gpus | length), .nvlink, .nvlink_domains]' <<< "$output") == \
+        '[4,"known",[[0,1,2,3]]]' ]]
 }
 
 @test "no file of the collection makes it crash or say more than a line of error" {
