@@ -32,11 +32,13 @@ TOPOLOGY_SOURCES := \
 	common/topology/cluster_readers/cluster_preset.c \
 	common/topology/cluster_readers/gres_text.c \
 	common/topology/cluster_readers/rate.c \
+	common/topology/cluster_readers/slurm_nodes.c \
 	common/topology/cluster_source.c \
 	common/topology/cluster_summary.c \
 	common/topology/cluster_topology.c \
 	common/topology/collect/cluster_collection.c \
 	common/topology/collect/node_kind.c \
+	common/topology/collect/node_stream.c \
 	common/topology/fabric.c \
 	common/topology/fabric_build.c \
 	common/topology/fabric_readers/fabric_draft.c \
@@ -160,6 +162,7 @@ REPORT_SOURCES := \
 CLI_SOURCES := \
 	common/cli/cache_file.c \
 	common/cli/check_command.c \
+	common/cli/collect_command.c \
 	common/cli/command.c \
 	common/cli/command_options.c \
 	common/cli/env_command.c \
@@ -168,6 +171,7 @@ CLI_SOURCES := \
 	common/cli/inputs/child_output.c \
 	common/cli/inputs/cluster_choice.c \
 	common/cli/inputs/live_node.c \
+	common/cli/inputs/node_files.c \
 	common/cli/inputs/scenario.c \
 	common/cli/inputs/topology_format.c \
 	common/cli/inputs/topology_source.c \
@@ -176,7 +180,8 @@ CLI_SOURCES := \
 	common/cli/models_command.c \
 	common/cli/output.c \
 	common/cli/plan_command.c \
-	common/cli/topology_command.c
+	common/cli/topology_command.c \
+	common/cli/topology_file.c
 
 # Left edge: readers that need hwloc, a child process or a device. Not in the plugin.
 READER_SOURCES := \
@@ -215,6 +220,8 @@ READER_SOURCES := \
 	common/topology/node_readers/sysfs/pci_health.c \
 	common/topology/node_readers/sysfs/sysfs_text.c \
 	common/topology/node_readers/sysfs/sysfs_tree.c \
+	common/topology/node_readers/slurm_gres.c \
+	common/topology/node_readers/text/gres_lines.c \
 	common/topology/node_readers/text/matrix_text.c \
 	common/topology/node_readers/text/nccl_values.c \
 	common/topology/node_readers/text/nccl_xml.c \
@@ -297,6 +304,9 @@ UNIT_TESTS := \
 	tests/unit/report/environment_report_test.c \
 	tests/unit/report/node_file_test.c \
 	tests/unit/report/number_text_test.c \
+	tests/unit/report/fabric_picture_test.c \
+	tests/unit/report/node_picture_test.c \
+	tests/unit/report/svg_canvas_test.c \
 	tests/unit/report/text_style_test.c \
 	tests/unit/report/text_table_test.c \
 	tests/unit/spank_plugin/step_plan_test.c \
@@ -310,6 +320,7 @@ UNIT_TESTS := \
 	tests/unit/topology/gpu_catalogue_test.c \
 	tests/unit/topology/gres_text_test.c \
 	tests/unit/topology/hwloc_reader_test.c \
+	tests/unit/topology/label_fabric_test.c \
 	tests/unit/topology/infiniband_reader_test.c \
 	tests/unit/topology/kfd_reader_test.c \
 	tests/unit/topology/ib_description_test.c \
@@ -329,8 +340,11 @@ UNIT_TESTS := \
 	tests/unit/topology/rate_test.c \
 	tests/unit/topology/sharp_fabric_test.c \
 	tests/unit/topology/slurm_fabric_test.c \
+	tests/unit/topology/slurm_yaml_fabric_test.c \
+	tests/unit/topology/topograph_fabric_test.c \
 	tests/unit/topology/sysfs_text_test.c \
 	tests/unit/topology/sysfs_tree_test.c \
+	tests/unit/topology/slurm_gres_test.c \
 	tests/unit/topology/topo_matrix_test.c \
 	tests/unit/workload/launch_flags_test.c \
 	tests/unit/workload/admin_config_test.c \
@@ -363,7 +377,10 @@ FUZZ_TESTS := \
 	tests/fuzz/fabric_cluster_uuids_fuzz.c \
 	tests/fuzz/fabric_ibnetdiscover_fuzz.c \
 	tests/fuzz/fabric_sharp_fuzz.c \
+	tests/fuzz/fabric_labels_fuzz.c \
 	tests/fuzz/fabric_slurm_fuzz.c \
+	tests/fuzz/fabric_topograph_fuzz.c \
+	tests/fuzz/fabric_yaml_fuzz.c \
 	tests/fuzz/id_set_fuzz.c \
 	tests/fuzz/job_file_fuzz.c \
 	tests/fuzz/job_option_fuzz.c \
@@ -376,6 +393,7 @@ FUZZ_TESTS := \
 	tests/fuzz/parse_number_fuzz.c \
 	tests/fuzz/sysfs_properties_fuzz.c \
 	tests/fuzz/sysfs_words_fuzz.c \
+	tests/fuzz/slurm_gres_fuzz.c \
 	tests/fuzz/topo_matrix_fuzz.c \
 	tests/fuzz/wire_plan_fuzz.c \
 	tests/fuzz/yaml_document_fuzz.c
@@ -391,6 +409,7 @@ SUPPORT_SOURCES := \
 	tests/support/file_tree.c \
 	tests/support/fake_spank.c \
 	tests/support/planner_fixture.c \
+	tests/support/svg_check.c \
 	tests/support/test_cluster.c \
 	tests/support/truth_table.c \
 	tests/support/comma_locale.c \
