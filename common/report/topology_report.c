@@ -81,47 +81,61 @@ static void add_switches(const struct fabric *fabric, const struct text_style *s
                         fabric->switch_count - shown);
 }
 
-/* cluster: whose nodes tell the GPUs; or NULL. */
-static void add_domain(const struct fabric *fabric, const struct cluster_topology *cluster,
-                       unsigned domain, struct text_table *table)
+/* GPUs of the nodes that the domain joins; cluster may be NULL: 0. */
+static unsigned count_domain_gpus(const struct cluster_topology *cluster, unsigned domain)
 {
-    CLEANUP(node_list) struct node_list *names = node_list_create(NULL);
-    bool failed = !names;
     unsigned gpus = 0;
-    for (size_t i = 0; !failed && i < fabric->node_count; i++)
-        if (fabric->nodes[i].nvlink_block == domain)
-            failed = node_list_add(names, fabric->nodes[i].name, NULL) < 0;
     for (size_t i = 0; cluster && i < cluster->node_count; i++)
         if (cluster->nodes[i].nvlink_block == domain)
             gpus += cluster->kinds[cluster->nodes[i].kind]->gpu_count;
-    text_table_add(table, fabric->domains[domain].name ? fabric->domains[domain].name
-                                                       : number_index((int)domain).text);
-    text_table_add_unsigned(table, fabric->domains[domain].node_count);
+    return gpus;
+}
+
+static void add_domain(const struct fabric *fabric, unsigned domain, unsigned gpus,
+                       struct text_table *table)
+{
+    const struct fabric_domain *of = &fabric->domains[domain];
+    CLEANUP(node_list) struct node_list *names = node_list_create(NULL);
+    bool failed = !names;
+    for (size_t i = 0; !failed && i < fabric->node_count; i++)
+        if (fabric->nodes[i].nvlink_block == domain)
+            failed = node_list_add(names, fabric->nodes[i].name, NULL) < 0;
+    text_table_add(table, of->name ? of->name : number_index((int)domain).text);
+    text_table_add_unsigned(table, of->node_count);
     text_table_add(table, gpus > 0 ? number_grouped(gpus).text : "?");
-    text_table_add(table, fabric->domains[domain].id ? fabric->domains[domain].id : "");
+    text_table_add(table, of->id ? of->id : "");
     if (failed)
         text_table_add(table, "?");
     else
         add_names(table, names);
 }
 
+/* Blocks are domains where the nodes' NVLink leaves them: without nodes that is open, and with
+ * others they are none. */
 static void add_domains(const struct fabric *fabric, const struct cluster_topology *cluster,
                         const struct text_style *style, struct text_buffer *out)
 {
-    static const struct text_column columns[] = {{.title = "NVLink domain"},
-                                                 {.title = "nodes", .align = ALIGN_RIGHT},
-                                                 {.title = "GPUs", .align = ALIGN_RIGHT},
-                                                 {.title = "id"},
-                                                 {.title = "names", .wrap = true}};
-    size_t shown = fabric->domain_count < DOMAINS_SHOWN ? fabric->domain_count : DOMAINS_SHOWN;
+    bool open = !cluster && fabric->domain_count > 0 && fabric->domains[0].candidate;
+    const struct text_column columns[] = {
+        {.title = open ? "block (NVLink domain of trays)" : "NVLink domain"},
+        {.title = "nodes", .align = ALIGN_RIGHT},
+        {.title = "GPUs", .align = ALIGN_RIGHT},
+        {.title = "id"},
+        {.title = "names", .wrap = true}};
+    size_t shown = 0;
+    CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
+    for (unsigned i = 0; i < fabric->domain_count && shown < DOMAINS_SHOWN; i++) {
+        unsigned gpus = count_domain_gpus(cluster, i);
+        if (cluster && gpus == 0)
+            continue;
+        add_domain(fabric, i, gpus, table);
+        shown++;
+    }
     if (shown == 0)
         return;
-    CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
-    for (unsigned i = 0; i < shown; i++)
-        add_domain(fabric, cluster, i, table);
     text_buffer_add_text(out, "\n");
     text_table_write(table, style, out);
-    if (shown < fabric->domain_count)
+    if (shown == DOMAINS_SHOWN && shown < fabric->domain_count)
         text_buffer_add(out, "  … %zu domains more (--format json has them all)\n",
                         fabric->domain_count - shown);
 }

@@ -84,6 +84,7 @@ static void write_domains(const struct fabric_draft *draft, unsigned indent,
         flow_text(&flow, "name", from->name);
         flow_text(&flow, "id", from->id);
         flow_names(&flow, "nodes", from->nodes);
+        flow_true(&flow, "candidate", from->candidate);
         end_item(&flow);
     }
 }

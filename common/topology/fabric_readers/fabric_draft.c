@@ -179,6 +179,11 @@ const struct fabric_domain_input *fabric_draft_domain(const struct fabric_draft 
     return &draft->domains[domain];
 }
 
+void fabric_draft_set_candidate(struct fabric_draft *draft, size_t domain)
+{
+    draft->domains[domain].candidate = true;
+}
+
 size_t fabric_draft_domain_count(const struct fabric_draft *draft)
 {
     return draft->input.nvlink_domain_count;

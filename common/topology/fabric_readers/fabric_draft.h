@@ -37,6 +37,8 @@ int fabric_draft_add_domain(struct fabric_draft *draft, const char *name, const 
 const struct fabric_domain_input *fabric_draft_domain(const struct fabric_draft *draft,
                                                       size_t domain);
 size_t fabric_draft_domain_count(const struct fabric_draft *draft);
+/* A block of Slurm's (fabric_domain.candidate). */
+void fabric_draft_set_candidate(struct fabric_draft *draft, size_t domain);
 int fabric_draft_add_domain_node(struct fabric_draft *draft, size_t domain, const char *name,
                                  struct error_info *err);
 int fabric_draft_decode_domain(struct fabric_draft *draft, size_t domain, const char *text,

@@ -37,9 +37,11 @@ static const struct yaml_field switch_fields[] = {
 
 struct domain_entry {
     const char *name, *id, *nodes;
+    bool candidate;
 };
 
 static const struct yaml_field domain_fields[] = {
+    {.key = "candidate", .type = YAML_BOOLEAN, .offset = offsetof(struct domain_entry, candidate)},
     {.key = "name", .type = YAML_TEXT, .offset = offsetof(struct domain_entry, name)},
     {.key = "id", .type = YAML_TEXT, .offset = offsetof(struct domain_entry, id)},
     {.key = "nodes",
@@ -135,6 +137,8 @@ static int load_domain(struct fabric_draft *draft, const struct yaml_node *node,
     if (yaml_fields_load(node, domain_fields, COUNT_OF(domain_fields), &entry, err) < 0 ||
         fabric_draft_add_domain(draft, entry.name, entry.id, node->line, err) < 0)
         return -1;
+    if (entry.candidate)
+        fabric_draft_set_candidate(draft, fabric_draft_domain_count(draft) - 1);
     return add_names(draft, fabric_draft_domain_count(draft) - 1, node, "nodes",
                      fabric_draft_add_domain_node, err);
 }

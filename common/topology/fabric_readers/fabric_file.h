@@ -9,9 +9,10 @@
  *       - {name: spine, tier: spine, children: "leaf[1-2]", uplink: 3.2Tb/s, downlink: 6.4Tb/s}
  *     nvlink_domains:
  *       - {name: rack1, id: <ClusterUUID>.<CliqueID>, nodes: "n[001-018]"}
- * A switch of one rail says `rail: 0` … and lists the nodes that this rail joins; a node is
- * then in one leaf of each rail. uplink: all links to the parent together, downlink: all links
- * to nodes and children (cluster_readers/rate.h).
+ * A domain with `candidate: true` is a block of Slurm's: it joins only nodes whose own NVLink
+ * leaves them. A switch of one rail says `rail: 0` … and lists the nodes that this rail joins; a
+ * node is then in one leaf of each rail. uplink: all links to the parent together, downlink: all
+ * links to nodes and children (cluster_readers/rate.h).
  */
 #ifndef TOPOLOGY_FABRIC_FILE_H
 #define TOPOLOGY_FABRIC_FILE_H

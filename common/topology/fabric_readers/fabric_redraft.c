@@ -44,10 +44,13 @@ static int add_node(struct fabric_draft *draft, const struct fabric *fabric,
 static int add_domains(struct fabric_draft *draft, const struct fabric *fabric,
                        struct error_info *err)
 {
-    for (size_t i = 0; i < fabric->domain_count; i++)
-        if (fabric_draft_add_domain(draft, fabric->domains[i].name, fabric->domains[i].id, 0, err) <
-            0)
+    for (size_t i = 0; i < fabric->domain_count; i++) {
+        const struct fabric_domain *from = &fabric->domains[i];
+        if (fabric_draft_add_domain(draft, from->name, from->id, 0, err) < 0)
             return -1;
+        if (from->candidate)
+            fabric_draft_set_candidate(draft, i);
+    }
     for (size_t i = 0; i < fabric->node_count; i++) {
         const struct fabric_node *node = &fabric->nodes[i];
         if (node->nvlink_block != FABRIC_NONE &&

@@ -239,8 +239,10 @@ static int read_block(struct reader *reader, struct error_info *err)
     uint64_t index = number;
     if (read_number(reader, KEY_INDEX, &index, err) < 0 ||
         note_size(reader, KEY_SIZE, reader->values[KEY_SIZE], err) < 0 ||
-        fabric_draft_add_domain(draft, name, is_named ? reader->id : NULL, reader->line, err) < 0 ||
-        (nodes && fabric_draft_decode_domain(draft, number, nodes, err) < 0))
+        fabric_draft_add_domain(draft, name, is_named ? reader->id : NULL, reader->line, err) < 0)
+        return -1;
+    fabric_draft_set_candidate(draft, number);
+    if (nodes && fabric_draft_decode_domain(draft, number, nodes, err) < 0)
         return -1;
     reader->is_part = reader->is_part || index != number;
     return 0;

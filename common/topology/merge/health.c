@@ -78,11 +78,30 @@ static double usual_rate(const struct node_topology *node)
     return usual;
 }
 
+static bool is_beside_gpu(const struct node_topology *node, unsigned nic)
+{
+    for (unsigned i = 0; i < node->gpu_count; i++) {
+        enum link_kind link = node->nic_links[(size_t)i * node->nic_count + nic];
+        if (link == LINK_PIX || link == LINK_PXB)
+            return true;
+    }
+    return false;
+}
+
+/* Of a GPU's own NIC a port that is down is a fault; others may just not be wired. */
+static void judge_port(struct merge_state *state, unsigned index)
+{
+    struct node_nic *nic = &state->nics[index];
+    if (nic->state == NIC_DOWN && nic->role == NIC_OTHER)
+        nic->problem = is_beside_gpu(state->node, index) ? "port is down" : NULL;
+}
+
 static void judge_nics(struct merge_state *state)
 {
     double usual = usual_rate(state->node);
     for (unsigned i = 0; i < state->node->nic_count; i++) {
         struct node_nic *nic = &state->nics[i];
+        judge_port(state, i);
         if (nic->role == NIC_RAIL && !nic->problem && nic->bytes_per_second > 0 &&
             nic->bytes_per_second < usual * NOTABLY_LESS)
             nic->problem = merge_format(state, "runs at %.4g of %.4g Gb/s, the rate of its rails",
