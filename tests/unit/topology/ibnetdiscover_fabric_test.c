@@ -200,6 +200,44 @@ static void reports_cables_into_another_unit(void **state)
     assert_string_equal(rail_leaf(fabric, "gpu4", 2), "leaf-0-2");
 }
 
+/* Labels of two tools, cards without a driver, and rails 0 to 3 that are adapters 0, 1, 4, 5. */
+static void reads_mixed_labels(void **state)
+{
+    (void)state;
+    static const unsigned numbers[] = {0, 1, 4, 5};
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, 1u << 20);
+    for (unsigned leaf = 0; leaf < 8; leaf++) {
+        char name[64];
+        snprintf(name, sizeof(name), "MF0;leaf-%u-%u:M/U1", leaf % 4 + 1, leaf / 4);
+        ib_listing_head(&text, "Switch", 0x10 + leaf, name);
+        for (unsigned i = 0; i < 6; i++) {
+            unsigned host = leaf / 4 * 6 + i, number = numbers[leaf % 4];
+            if (i == 0)
+                snprintf(name, sizeof(name), "MT4129 ConnectX7   Mellanox Technologies");
+            else if (i % 2 == 1)
+                snprintf(name, sizeof(name), "dgx-%02u mlx5_%u", host, number);
+            else
+                snprintf(name, sizeof(name), "dgx-%02u HCA-%u", host, number + 1);
+            ib_listing_to_host(&text, i + 1, 0x100 + leaf * 16 + i, name, "4xNDR");
+        }
+        ib_listing_to_switch(&text, 33, 0x90, leaf + 1, "spine", "4xNDR");
+    }
+    CLEANUP(fabric) struct fabric *fabric = open_text(text_buffer_text(&text));
+    assert_int_equal(fabric->rail_count, 4);
+    assert_int_equal(fabric->node_count, 10);
+    for (unsigned rail = 0; rail < 4; rail++) {
+        char name[16];
+        snprintf(name, sizeof(name), "leaf-%u-1", rail + 1);
+        assert_string_equal(rail_leaf(fabric, "dgx-07", rail), name);
+        assert_string_equal(rail_leaf(fabric, "dgx-08", rail), name);
+    }
+    assert_int_equal(fabric->warning_count, 2);
+    assert_string_equal(fabric->warnings[0],
+                        "ib.txt: 8 adapters name no host (no driver has set their node "
+                        "description) and are left out");
+}
+
 static void counts_the_rest_of_many(void **state)
 {
     (void)state;
@@ -403,8 +441,8 @@ static void leaves_out_what_is_no_host(void **state)
                                                   "\"x\" lid 1 4xNDR\n" SWITCH("1", "MF0;a:M/U1")
                                                       TO_HOST("1", "19", "n9 mlx5_0", "4xNDR"));
     static const char *const warnings[] = {
-        "ib.txt: 5 adapters name no host (no driver has set their node description) and are left "
-        "out",
+        ("ib.txt: 5 adapters name no host (no driver has set their node description) and are left "
+         "out"),
         "ib.txt: 1 sections of switches stand again; the first is taken",
         "ib.txt: 1 routers are left out",
         "ib.txt: 1 link ends have no known width and speed",
@@ -553,6 +591,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(reports_swapped_cables),
     cmocka_unit_test(decides_between_few_hosts),
     cmocka_unit_test(reports_cables_into_another_unit),
+    cmocka_unit_test(reads_mixed_labels),
     cmocka_unit_test(counts_the_rest_of_many),
     cmocka_unit_test(reads_a_chassis),
     cmocka_unit_test(takes_no_spine_for_a_leaf),
