@@ -337,9 +337,11 @@ UNIT_TESTS := \
 	tests/unit/topology/pci_device_test.c \
 	tests/unit/topology/pci_health_test.c \
 	tests/unit/topology/preset_catalogue_test.c \
+	tests/unit/topology/node_stream_test.c \
 	tests/unit/topology/rate_test.c \
 	tests/unit/topology/sharp_fabric_test.c \
 	tests/unit/topology/slurm_fabric_test.c \
+	tests/unit/topology/slurm_nodes_test.c \
 	tests/unit/topology/slurm_yaml_fabric_test.c \
 	tests/unit/topology/topograph_fabric_test.c \
 	tests/unit/topology/sysfs_text_test.c \
@@ -752,6 +754,12 @@ demo:  ## parplan on a private Slurm on this machine, explained step by step
 	@tests/deps build demo
 	$(SUB_MAKE) VARIANT=release all
 	@exec env PARPLAN_BUILD='$(abspath $(RELEASE_BUILD))' tests/slurm/demo
+
+.PHONY: pictures
+pictures:  ## docs/pictures again, from the presets
+	$(SUB_MAKE) VARIANT=release $(RELEASE_BUILD)/parplan
+	$(RELEASE_BUILD)/parplan topology --node dgx-h100 --format svg > docs/pictures/dgx-h100.svg
+	$(RELEASE_BUILD)/parplan topology --cluster dgx-h100:64 --format svg > docs/pictures/cluster.svg
 
 .PHONY: lint format tidy
 lint:  ## warnings as errors with gcc and clang, format, analysis, layers, sizes, texts

@@ -39,6 +39,7 @@ extern const struct command commands[];
 extern const size_t command_count;
 
 int topology_command(int argc, char **argv, struct command_io *io, struct error_info *err);
+int collect_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int plan_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int check_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int map_command(int argc, char **argv, struct command_io *io, struct error_info *err);

@@ -27,6 +27,7 @@ enum option_kind {
 #define BIT(id) (1u << (id))
 #define ALL (BIT(COMMAND_COUNT) - 1u)
 #define PLANNING (BIT(COMMAND_PLAN) | BIT(COMMAND_CHECK) | BIT(COMMAND_MAP) | BIT(COMMAND_ENV))
+#define PRINTING (ALL & ~BIT(COMMAND_COLLECT))
 #define PLACES (PLANNING | BIT(COMMAND_TOPOLOGY))
 
 struct option_rule {
@@ -55,7 +56,7 @@ static const struct option_rule rules[] = {
     {"from", "FILE",
      "what describes a node, a fabric or a cluster, or `slurm` (the running controller's); "
      "several of one node are merged",
-     BIT(COMMAND_TOPOLOGY), OPTION_TEXTS, AT(from), 0, 0},
+     BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_COLLECT), OPTION_TEXTS, AT(from), 0, 0},
     {"guids", "FILE", "with --from: lines \"host: 0xguid\" for a listing of switches by GUID",
      BIT(COMMAND_TOPOLOGY), OPTION_TEXT, AT(guids), 0, 0},
     {"cluster", "FILE|PRESET:NODES", "a cluster file, or preset nodes as dgx-h100:16", PLACES,
@@ -63,8 +64,8 @@ static const struct option_rule rules[] = {
     {"node", "FILE|PRESET",
      "the kind of every node: a preset (`parplan gpus`) or a file that describes one", PLACES,
      OPTION_TEXT, AT(node), 0, 0},
-    {"fabric", "FILE", "with --node: the switches, as a topology.conf, or `slurm`", PLACES,
-     OPTION_TEXT, AT(fabric), 0, 0},
+    {"fabric", "FILE", "the switches between the nodes, as a topology.conf, or `slurm`",
+     PLACES | BIT(COMMAND_COLLECT), OPTION_TEXT, AT(fabric), 0, 0},
     {"nodes", "LIST", "only these nodes, as n[001-008]", PLACES, OPTION_TEXT, AT(nodes), 0, 0},
     {"config", "FILE", "the admins' file with the policy; default /etc/parplan/parplan.yaml",
      PLANNING, OPTION_TEXT, AT(config), 0, 0},
@@ -88,8 +89,12 @@ static const struct option_rule rules[] = {
      OPTION_TEXT, AT(sysfs), 0, 0},
     {"write-cache", "FILE", "write the node's cache for slurmstepd, as /run/parplan/node.cache",
      BIT(COMMAND_TOPOLOGY), OPTION_TEXT, AT(write_cache), 0, 0},
-    {NULL, NULL, "What to print:", ALL, OPTION_HEADING, 0, 0, 0},
-    {"format", "WORD", "text, json, yaml (map: hostfile, rankfile; topology: svg)", ALL,
+    {"exclude-degraded", NULL, "leave out nodes with a GPU or NIC that has a problem",
+     BIT(COMMAND_COLLECT), OPTION_FLAG, AT(exclude_degraded), 0, 0},
+    {"output", "FILE", "write there (also -o), whole or not at all; default standard output",
+     BIT(COMMAND_COLLECT), OPTION_TEXT, AT(output), 0, 0},
+    {NULL, NULL, "What to print:", PRINTING, OPTION_HEADING, 0, 0, 0},
+    {"format", "WORD", "text, json, yaml (map: hostfile, rankfile; topology: svg)", PRINTING,
      OPTION_FORMAT, 0, 0, 0},
     {"explain", NULL, "every rule, figure and source behind the answer",
      BIT(COMMAND_PLAN) | BIT(COMMAND_TOPOLOGY), OPTION_FLAG, AT(explain), 0, 0},
@@ -102,18 +107,19 @@ static const struct option_rule rules[] = {
 };
 
 static const char *const command_names[COMMAND_COUNT] = {
-    [COMMAND_TOPOLOGY] = "topology", [COMMAND_PLAN] = "plan", [COMMAND_CHECK] = "check",
-    [COMMAND_MAP] = "map",           [COMMAND_ENV] = "env",   [COMMAND_MODELS] = "models",
-    [COMMAND_GPUS] = "gpus",
+    [COMMAND_TOPOLOGY] = "topology", [COMMAND_PLAN] = "plan",
+    [COMMAND_CHECK] = "check",       [COMMAND_MAP] = "map",
+    [COMMAND_ENV] = "env",           [COMMAND_MODELS] = "models",
+    [COMMAND_GPUS] = "gpus",         [COMMAND_COLLECT] = "topology collect",
 };
 
 static const struct {
     const char *word;
     unsigned used_by;
 } formats[OUTPUT_FORMAT_COUNT] = {
-    [FORMAT_TEXT] = {"text", ALL},
-    [FORMAT_JSON] = {"json", ALL},
-    [FORMAT_YAML] = {"yaml", ALL},
+    [FORMAT_TEXT] = {"text", PRINTING},
+    [FORMAT_JSON] = {"json", PRINTING},
+    [FORMAT_YAML] = {"yaml", PRINTING},
     [FORMAT_HOSTFILE] = {"hostfile", BIT(COMMAND_MAP)},
     [FORMAT_RANKFILE] = {"rankfile", BIT(COMMAND_MAP)},
     [FORMAT_SVG] = {"svg", BIT(COMMAND_TOPOLOGY)},
@@ -237,8 +243,21 @@ static int apply(const struct option_rule *rule, char *value, struct parse_conte
     return 0;
 }
 
+/* What is no option stands behind all options by now. */
+static error_t take_words(struct argp_state *state)
+{
+    const struct parse_context *context = state->input;
+    if (!context->help->takes_words)
+        return ARGP_ERR_UNKNOWN;
+    context->options->words = state->argv + state->next;
+    context->options->word_count = (size_t)(state->argc - state->next);
+    return 0;
+}
+
 static error_t parse_one(int key, char *value, struct argp_state *state)
 {
+    if (key == ARGP_KEY_ARGS)
+        return take_words(state);
     int index = key - KEY_BASE;
     if (index < 0 || (size_t)index >= COUNT_OF(rules))
         return ARGP_ERR_UNKNOWN;
@@ -348,7 +367,7 @@ static int diagnose(const struct command_help *help, int argc, char **argv, stru
         } else if (argv[i][0] == '-' && argv[i][1] != '\0' && argv[i][1] != '-') {
             return error_set(err, "unknown option %s; `%s --help` lists the options", argv[i],
                              help->name);
-        } else {
+        } else if (!help->takes_words) {
             return error_set(err,
                              "unexpected word %s; options come as --name value, for example %s",
                              argv[i], help->example);

@@ -18,6 +18,7 @@ enum command_id {
     COMMAND_ENV,
     COMMAND_MODELS,
     COMMAND_GPUS,
+    COMMAND_COLLECT,
     COMMAND_COUNT
 };
 
@@ -53,6 +54,10 @@ struct command_options {
     uint64_t tasks_per_node; /* 0: one per GPU */
     uint64_t master_port;    /* 0: the default one */
     const char *master_address;
+    const char *output;
+    bool exclude_degraded;
+    char **words; /* of a command that takes them: what is no option */
+    size_t word_count;
     struct job_spec *job; /* --model, --job, --set and --plan together */
 };
 
@@ -63,6 +68,7 @@ struct command_help {
     const char *synopsis; /* "--model M --cluster C [OPTION…]" */
     const char *text;     /* what it does; after "\v" what comes below the options */
     const char *example;  /* a whole command line, for messages */
+    bool takes_words;     /* FILE… beside options */
 };
 
 /* Parsed options; *ret_help is true when --help was asked for (its text is in io->out) and

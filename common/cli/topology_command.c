@@ -4,15 +4,18 @@
 #include "cli/inputs/cluster_choice.h"
 #include "cli/inputs/topology_source.h"
 #include "cli/output.h"
+#include "cli/topology_file.h"
 #include "report/pictures/fabric_picture.h"
 #include "report/pictures/node_picture.h"
 #include "report/topology_report.h"
+#include <string.h>
 
 static const struct command_help help = {
     .id = COMMAND_TOPOLOGY,
     .name = "parplan topology",
     .synopsis = "[--from FILE|slurm | --cluster CLUSTER | --node NODE]",
     .text = "GPUs, NVLink, NICs and switches: of this machine, or of a file or preset."
+            " `parplan topology collect` makes one cluster file of many nodes'."
             "\vWhat no source tells is shown as \"?\" (null in JSON), never as none.",
     .example = "parplan topology --from node.xml",
 };
@@ -103,8 +106,15 @@ static struct json_value *make_document(const struct topology_source *source,
     return cluster_report_json(source->cluster, err);
 }
 
+static bool is_this_machine(const struct command_options *options)
+{
+    return options->from_count == 0 && !options->cluster && !options->node && !options->sysfs;
+}
+
 int topology_command(int argc, char **argv, struct command_io *io, struct error_info *err)
 {
+    if (argc > 1 && strcmp(argv[1], "collect") == 0)
+        return collect_command(argc - 1, argv + 1, io, err);
     CLEANUP_DONE(command_options) struct command_options options = {.job = NULL};
     bool only_help = false;
     if (command_options_parse(&options, &help, argc, argv, io, &only_help, err) < 0 || only_help)
@@ -124,6 +134,11 @@ int topology_command(int argc, char **argv, struct command_io *io, struct error_
         write_picture(&source, io);
         return EXIT_DONE;
     }
+    if (options.format == FORMAT_YAML)
+        return topology_file_write(&source, is_this_machine(&options), &catalogues, &io->out, err) <
+                       0
+                   ? -1
+                   : EXIT_DONE;
     return output_document(make_document(&source, err), options.format, io, err) < 0 ? -1
                                                                                      : EXIT_DONE;
 }

@@ -284,10 +284,13 @@ static int add_other_domains(const struct fabric *fabric, const struct name_inde
                              struct fabric_draft *draft, struct error_info *err)
 {
     size_t first = fabric_draft_domain_count(draft);
-    for (size_t i = 0; i < fabric->domain_count; i++)
-        if (fabric_draft_add_domain(draft, fabric->domains[i].name, fabric->domains[i].id, 0, err) <
-            0)
+    for (size_t i = 0; i < fabric->domain_count; i++) {
+        const struct fabric_domain *from = &fabric->domains[i];
+        if (fabric_draft_add_domain(draft, from->name, from->id, 0, err) < 0)
             return -1;
+        if (from->candidate)
+            fabric_draft_set_candidate(draft, first + i);
+    }
     for (size_t i = 0; i < fabric->node_count; i++) {
         const struct fabric_node *node = &fabric->nodes[i];
         if (node->nvlink_block == FABRIC_NONE ||

@@ -129,13 +129,36 @@ void node_kind_name(const struct node_topology *node, struct text_buffer *out)
         text_buffer_add_text(out, "-degraded");
 }
 
+static bool was_told(const struct node_topology *node, unsigned gpu)
+{
+    for (unsigned i = 0; i < gpu; i++)
+        if (same_text(node->gpus[i].problem, node->gpus[gpu].problem))
+            return true;
+    return false;
+}
+
+/* GPUs of one problem together. */
+static void add_gpu_problem(const struct node_topology *node, unsigned gpu, struct text_buffer *out)
+{
+    const char *separator = "";
+    text_buffer_add_text(out, "GPU ");
+    for (unsigned i = gpu; i < node->gpu_count; i++) {
+        if (!same_text(node->gpus[i].problem, node->gpus[gpu].problem))
+            continue;
+        text_buffer_add(out, "%s%u", separator, i);
+        separator = ",";
+    }
+    text_buffer_add(out, ": %s", node->gpus[gpu].problem);
+}
+
 bool node_kind_problems(const struct node_topology *node, struct text_buffer *out)
 {
     const char *separator = "";
     for (unsigned i = 0; i < node->gpu_count; i++) {
-        if (!node->gpus[i].problem)
+        if (!node->gpus[i].problem || was_told(node, i))
             continue;
-        text_buffer_add(out, "%sGPU %u: %s", separator, i, node->gpus[i].problem);
+        text_buffer_add_text(out, separator);
+        add_gpu_problem(node, i, out);
         separator = "; ";
     }
     for (unsigned i = 0; i < node->nic_count; i++) {

@@ -20,7 +20,7 @@ bool node_kind_is_same(const struct node_topology *left, const struct node_topol
  * left out. */
 void node_kind_name(const struct node_topology *node, struct text_buffer *out);
 
-/* "GPU 2: lost NVLink; NIC mlx5_3: port is down"; returns false and adds nothing where no
+/* "GPU 2,3: lost NVLink; NIC mlx5_3: port is down"; returns false and adds nothing where no
  * problem is known. */
 bool node_kind_problems(const struct node_topology *node, struct text_buffer *out);
 

@@ -199,8 +199,10 @@ static void cliques_win_over_the_fabrics_domains(void **state)
     CLEANUP(cluster_collection) struct cluster_collection *collection = create();
     expect_added(collection, "n1", TRAY("a.1"));
     expect_added(collection, "n2", TRAY("a.2"));
-    expect_added(collection, "n3", HEAD "gpus: [{model: gb200}]\n");
-    expect_added(collection, "n4", HEAD "gpus: [{model: gb200}]\n");
+    static const char wide[] =
+        HEAD "gpus: [{model: gb200}]\nnvlink: {gpu_rate: 900GB/s, leaves_node: true}\n";
+    expect_added(collection, "n3", wide);
+    expect_added(collection, "n4", wide);
     CLEANUP(cluster_topology) struct cluster_topology *cluster = build(collection, fabric, false);
     const struct cluster_node *nodes = cluster->nodes;
     assert_int_not_equal(nodes[0].nvlink_block, nodes[1].nvlink_block);
