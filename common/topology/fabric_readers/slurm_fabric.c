@@ -105,6 +105,11 @@ static void join_words(char *text)
     memmove(blank + 1, second, strlen(second) + 1);
 }
 
+static bool is_hidden_line(const char *text)
+{
+    return strncasecmp(text, "BlockName=", 10) == 0 || strncasecmp(text, "SwitchName=", 11) == 0;
+}
+
 /* "ClusterUUID and CliqueID: <uuid> <clique>" as Azure's tools write it, and "block=domain" as
  * topograph does, stand above a block. */
 static void note_comment(struct reader *reader, char *text)
@@ -114,7 +119,7 @@ static void note_comment(struct reader *reader, char *text)
     while (end > 0 && strchr(BLANKS, text[end - 1]))
         text[--end] = '\0';
     char *equals = strchr(text, '='), *colon = strchr(text, ':');
-    if (strncasecmp(text, "BlockName=", 10) == 0 || strncasecmp(text, "SwitchName=", 11) == 0) {
+    if (is_hidden_line(text)) {
         reader->hidden_line = reader->hidden_line > 0 ? reader->hidden_line : reader->line;
     } else if (strncasecmp(text, "ClusterUUID", 11) == 0 && colon) {
         char *id = colon + 1 + strspn(colon + 1, BLANKS);
@@ -174,6 +179,19 @@ static int next_pair(const struct reader *reader, char **line, char **ret_key, c
     return 0;
 }
 
+static int store_value(struct reader *reader, enum slurm_key key, char *value,
+                       struct error_info *err)
+{
+    if ((key == KEY_NODES || key == KEY_SWITCHES) && strchr(value, '{'))
+        return error_set(err,
+                         "%s:%u: %s=%.40s is a function that only slurmctld can resolve; write the "
+                         "names out",
+                         reader->source, reader->line, key_names[key], value);
+    /* "(null)" is what scontrol prints where there is nothing. */
+    reader->values[key] = *value && strcmp(value, "(null)") != 0 ? value : NULL;
+    return 0;
+}
+
 static int read_pairs(struct reader *reader, char *line, unsigned *ret_seen, struct error_info *err)
 {
     memset(reader->values, 0, sizeof(reader->values));
@@ -190,13 +208,8 @@ static int read_pairs(struct reader *reader, char *line, unsigned *ret_seen, str
             return error_set(err, "%s:%u: %s= stands twice", reader->source, reader->line,
                              key_names[key]);
         *ret_seen |= 1u << key;
-        /* "(null)" is what scontrol prints where there is nothing. */
-        reader->values[key] = *value && strcmp(value, "(null)") != 0 ? value : NULL;
-        if ((key == KEY_NODES || key == KEY_SWITCHES) && strchr(value, '{'))
-            return error_set(err,
-                             "%s:%u: %s=%.40s is a function that only slurmctld can resolve; "
-                             "write the names out",
-                             reader->source, reader->line, key_names[key], value);
+        if (store_value(reader, key, value, err) < 0)
+            return -1;
     }
 }
 

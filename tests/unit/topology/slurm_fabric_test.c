@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/unit/topology/fabric_checks.h"
 #include "tests/unit/topology/topology_fixture.h"
 
 #include "base/text_buffer.h"
@@ -43,10 +44,7 @@ static void reads_every_spelling(void **state)
     }
 }
 
-static const struct {
-    const char *text;
-    const char *message;
-} refusals[] = {
+static const struct refusal refusals[] = {
     {"", "topology.conf: no SwitchName= or BlockName= line"},
     {"# nothing\n\n", "topology.conf: no SwitchName= or BlockName= line"},
     {"BlockSizes=18\n", "topology.conf: no SwitchName= or BlockName= line"},
@@ -107,14 +105,8 @@ static const struct {
 static void refuses_with_place(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(refusals); i++) {
-        struct error_info err = {.kind = ERROR_NONE};
-        CLEANUP(fabric) struct fabric *fabric = parse(refusals[i].text, &err);
-        if (fabric)
-            fail_msg("accepted: %s", refusals[i].text);
-        expect_message(&err, refusals[i].message);
-        assert_int_equal(err.kind, ERROR_INPUT);
-    }
+    for (size_t i = 0; i < COUNT_OF(refusals); i++)
+        expect_refusal(parse, &refusals[i]);
 }
 
 static void refuses_what_is_no_text(void **state)
@@ -136,23 +128,6 @@ static const char azure_blocks[] = "# Number of Nodes in block1: 18\n"
                                    "BlockName=block3 Nodes=n[35-42]\n"
                                    "BlockSizes=5\n";
 
-static void expect_domain(const struct fabric *fabric, size_t index, const char *name,
-                          const char *id, size_t nodes)
-{
-    assert_true(index < fabric->domain_count);
-    assert_string_equal(fabric->domains[index].name, name);
-    if (id)
-        assert_string_equal(fabric->domains[index].id, id);
-    else
-        assert_null(fabric->domains[index].id);
-    assert_int_equal(fabric->domains[index].node_count, nodes);
-}
-
-static unsigned distance(const struct fabric *fabric, const char *left, const char *right)
-{
-    return fabric_distance(fabric, fabric_find_node(fabric, left), fabric_find_node(fabric, right));
-}
-
 static void reads_blocks_with_ids(void **state)
 {
     (void)state;
@@ -166,8 +141,8 @@ static void reads_blocks_with_ids(void **state)
     assert_int_equal(fabric->switch_count, 3);
     assert_int_equal(fabric->tier_count, 1);
     assert_string_equal(fabric->tier_names[0], "block");
-    assert_int_equal(distance(fabric, "n1", "n18"), 0);
-    assert_int_equal(distance(fabric, "n1", "n19"), 1);
+    expect_distance(fabric, "n1", "n18", 0);
+    expect_distance(fabric, "n1", "n19", 1);
 }
 
 static void reads_comments_of_topograph(void **state)
@@ -213,10 +188,10 @@ static void joins_blocks_to_aggregates(void **state)
         assert_string_equal(fabric->tier_names[2], "aggregate-16");
         assert_int_equal(fabric->switch_count, 5 + 3 + 1);
         assert_string_equal(fabric->switches[7].name, "aggregate-4.3");
-        assert_int_equal(distance(fabric, "n1", "n4"), 1);
-        assert_int_equal(distance(fabric, "n1", "n5"), 2);
-        assert_int_equal(distance(fabric, "n5", "n8"), 1);
-        assert_int_equal(distance(fabric, "n1", "n10"), 2);
+        expect_distance(fabric, "n1", "n4", 1);
+        expect_distance(fabric, "n1", "n5", 2);
+        expect_distance(fabric, "n5", "n8", 1);
+        expect_distance(fabric, "n1", "n10", 2);
         assert_int_equal(fabric->domain_count, 5);
     }
 }
