@@ -13,13 +13,14 @@
 #define FABRIC_IBNETDISCOVER_MAXIMUM_BYTES ((size_t)256 << 20)
 
 /* The output of `ibnetdiscover` (infiniband-diags), also with -f or -g: the whole network with
- * both ends of each link. Aggregation nodes and adapters that name no host are left out. A leaf
- * is a switch with hosts; switches above that share one below are one group, "spine-1+3" for
- * spine-1 and 3 more; line cards and spines of a chassis are tiers like others. Where most hosts
- * sit on several leaves, leaves have rails, by the adapters' labels ("mlx5_5" is "HCA-6") of
- * most of their hosts. Rates are sums of the links' in one direction. Parts of the text without
- * a link between them have no common root. Warnings: adapters cabled unlike their neighbours',
- * links slower than most of their tiers, switches without a section. */
+ * both ends of each link. Left out: aggregation nodes, adapters that name no host, and hosts'
+ * names that several machines bear (two adapters of one label). A leaf is a switch with hosts;
+ * switches above that share one below are one group, "spine-1+3" for spine-1 and 3 more; line
+ * cards and spines of a chassis are tiers like others. Where most hosts sit on several leaves,
+ * leaves have rails, by the adapters' labels ("mlx5_5" is "HCA-6") of most of their hosts. Rates
+ * are sums of the links' in one direction. Parts of the text without a link between them have no
+ * common root. Warnings: adapters cabled unlike their neighbours', links slower than most of
+ * their tiers, switches without a section. */
 struct fabric *fabric_parse_ibnetdiscover(const char *text, size_t bytes, const char *source,
                                           struct error_info *err);
 

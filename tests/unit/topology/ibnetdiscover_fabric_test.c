@@ -453,6 +453,40 @@ static void leaves_out_what_is_no_host(void **state)
     assert_true(find_switch(fabric, "a")->downlink_bytes_per_second == 0); /* one is unknown */
 }
 
+static void leaves_out_names_of_several_machines(void **state)
+{
+    (void)state;
+    static const char *const warnings[] = {
+        "ib.txt: host ubuntu: several adapters are called mlx5_0, so several machines bear that "
+        "name; they are left out",
+    };
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(fabric)
+    struct fabric *fabric = open_text(
+        SWITCH("1", "MF0;a:M/U1") TO_HOST("1", "11", "ubuntu mlx5_0", "4xNDR")
+            TO_HOST("2", "12", "ubuntu mlx5_0", "4xNDR") TO_HOST("3", "13", "n1 HCA", "4xNDR")
+                TO_HOST("4", "14", "n1 HCA", "4xNDR"));
+    expect_warnings(fabric, warnings, 1);
+    assert_int_equal(fabric->node_count, 1);
+    assert_null(parse(SWITCH("1", "MF0;a:M/U1") TO_HOST("1", "11", "u mlx5_0", "4xNDR")
+                          TO_HOST("2", "12", "u mlx5_0", "4xNDR"),
+                      &err));
+    assert_string_equal(err.text, "ib.txt: each of the hosts' names is that of several machines; "
+                                  "give them names of their own");
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, 1u << 20);
+    ib_listing_head(&text, "Switch", 1, "MF0;a:M/U1");
+    for (unsigned i = 0; i < 31; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "n%u mlx5_0", i / 2);
+        ib_listing_to_host(&text, i + 1, 0x900 + i, name, "4xNDR");
+    }
+    CLEANUP(fabric) struct fabric *many = open_text(text_buffer_text(&text));
+    assert_int_equal(many->node_count, 1);
+    assert_int_equal(many->warning_count, 13);
+    assert_string_equal(many->warnings[12], "ib.txt: 3 more names are those of several machines");
+}
+
 static void parts_switches_of_one_name(void **state)
 {
     (void)state;
@@ -543,7 +577,7 @@ static void limits_hosts_and_chains(void **state)
     text_buffer_init(&many, 1u << 20);
     for (unsigned i = 0; i < 65; i++) {
         ib_listing_head(&many, "Switch", 0x100 + i, "MF0;a:M/U1");
-        ib_listing_to_host(&many, 1, 0x900 + i, "n1 mlx5_0", "4xNDR");
+        ib_listing_to_host(&many, 1, 0x900, "n1 mlx5_0", "4xNDR");
     }
     assert_null(parse(text_buffer_text(&many), &err));
     assert_string_equal(err.text, "ib.txt: host n1 is on more than 64 switches");
@@ -601,6 +635,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(chooses_a_leaf_without_rails),
     cmocka_unit_test(counts_other_kinds_of_hosts),
     cmocka_unit_test(leaves_out_what_is_no_host),
+    cmocka_unit_test(leaves_out_names_of_several_machines),
     cmocka_unit_test(parts_switches_of_one_name),
     cmocka_unit_test(refuses_with_place),
     cmocka_unit_test(refuses_what_is_no_text),

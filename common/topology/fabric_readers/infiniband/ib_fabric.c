@@ -43,7 +43,8 @@ static int draft_network(struct ib_network *network, struct fabric_draft *draft,
 struct fabric *ib_network_fabric(struct ib_network *network, struct fabric_draft *draft,
                                  struct error_info *err)
 {
-    if (ib_network_settle(network, err) < 0 || ib_network_build_tree(network, draft, err) < 0 ||
+    if (ib_network_settle(network, draft, err) < 0 ||
+        ib_network_build_tree(network, draft, err) < 0 ||
         ib_network_find_rails(network, draft, err) < 0)
         return NULL;
     ib_network_sum_rates(network, draft);

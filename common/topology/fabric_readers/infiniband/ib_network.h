@@ -5,7 +5,8 @@
  * often as it stands there, then calls ib_network_fabric once.
  *
  * The way (each step has its file):
- *   settle  hosts and switches in natural order of their names, what stands twice once
+ *   settle  hosts and switches in natural order of their names, what stands twice once; names
+ *           that several machines bear are left out
  *   tree    a leaf is a switch with hosts; upper tiers by hops from the nearest leaf. A switch has
  *           several parents in a fat tree and one in a fabric, so the switches above that share
  *           a switch below are one group: "spine-1+3" is spine-1 and 3 more. Parts of one
@@ -114,7 +115,8 @@ struct fabric *ib_network_fabric(struct ib_network *network, struct fabric_draft
                                  struct error_info *err);
 
 /* The steps, in this order. */
-int ib_network_settle(struct ib_network *network, struct error_info *err);
+int ib_network_settle(struct ib_network *network, struct fabric_draft *draft,
+                      struct error_info *err);
 int ib_network_build_tree(struct ib_network *network, struct fabric_draft *draft,
                           struct error_info *err);
 int ib_network_find_rails(struct ib_network *network, struct fabric_draft *draft,

@@ -152,22 +152,75 @@ static int settle_switches(struct ib_network *network)
     return 0;
 }
 
+struct adapter_run {
+    const unsigned *order; /* numbers of adapters of one host, by label */
+    size_t count;
+};
+
 /* Adapters whose labels bear no number, as "ibp12s0", are counted within their host. */
-static int number_adapters(struct ib_network *network)
+static void number_run(struct ib_network *network, const struct adapter_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (network->adapters[run->order[i]].number != IB_NONE)
+            return;
+    for (size_t i = 0; i < run->count; i++)
+        network->adapters[run->order[i]].number = (unsigned)i;
+}
+
+/* Two adapters of one label are in two machines that bear one name ("ubuntu"); NULL: none. */
+static const char *find_twin(const struct ib_network *network, const struct adapter_run *run)
+{
+    for (size_t i = 1; i < run->count; i++) {
+        const struct ib_adapter *one = &network->adapters[run->order[i - 1]];
+        const struct ib_adapter *two = &network->adapters[run->order[i]];
+        if (one->number != IB_NONE && *one->label && strcmp(one->label, two->label) == 0)
+            return one->label;
+    }
+    return NULL;
+}
+
+static void report_twins(const struct ib_network *network, struct fabric_draft *draft,
+                         unsigned host, const char *label, unsigned *count)
+{
+    if (++*count <= IB_MAXIMUM_LISTED)
+        fabric_draft_warn(draft,
+                          "%s: host %s: several adapters are called %s, so several machines bear "
+                          "that name; they are left out",
+                          network->source, network->hosts[host], label);
+}
+
+/* shared: by host. */
+static int settle_adapters(struct ib_network *network, struct fabric_draft *draft, bool *shared)
 {
     size_t count = network->adapter_count;
-    unsigned *order = sort_numbers(network, count, compare_adapters);
+    unsigned twins = 0;
+    const unsigned *order = sort_numbers(network, count, compare_adapters);
     if (!order)
         return -1;
     for (size_t start = 0, end; start < count; start = end) {
-        bool numbered = false;
         unsigned host = network->adapters[order[start]].host;
         for (end = start; end < count && network->adapters[order[end]].host == host; end++)
-            numbered = numbered || network->adapters[order[end]].number != IB_NONE;
-        for (size_t i = start; !numbered && i < end; i++)
-            network->adapters[order[i]].number = (unsigned)(i - start);
+            ;
+        const struct adapter_run run = {.order = order + start, .count = end - start};
+        const char *twin = find_twin(network, &run);
+        shared[host] = twin != NULL;
+        if (twin)
+            report_twins(network, draft, host, twin, &twins);
+        number_run(network, &run);
     }
+    if (twins > IB_MAXIMUM_LISTED)
+        fabric_draft_warn(draft, "%s: %u more names are those of several machines", network->source,
+                          twins - IB_MAXIMUM_LISTED);
     return 0;
+}
+
+static void drop_shared(struct ib_network *network, const bool *shared)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < network->port_count; i++)
+        if (!shared[network->adapters[network->ports[i].adapter].host])
+            network->ports[kept++] = network->ports[i];
+    network->port_count = kept;
 }
 
 static void settle_ports(struct ib_network *network)
@@ -251,10 +304,19 @@ static int list_edges(struct ib_network *network)
     return 0;
 }
 
-int ib_network_settle(struct ib_network *network, struct error_info *err)
+int ib_network_settle(struct ib_network *network, struct fabric_draft *draft,
+                      struct error_info *err)
 {
-    if (settle_hosts(network) < 0 || settle_switches(network) < 0 || number_adapters(network) < 0)
+    bool *shared = arena_allocate_array(network->arena, network->host_count + 1, sizeof(*shared));
+    if (!shared || settle_hosts(network) < 0 || settle_switches(network) < 0 ||
+        settle_adapters(network, draft, shared) < 0)
         return error_set_memory(err);
+    drop_shared(network, shared);
+    if (network->port_count == 0)
+        return error_set(err,
+                         "%s: each of the hosts' names is that of several machines; give them "
+                         "names of their own",
+                         network->source);
     settle_ports(network);
     settle_links(network);
     if (seat_hosts(network, err) < 0)
