@@ -211,7 +211,7 @@ static void draw_block(struct fabric_scene *scene, const struct run *run, const 
     svg_group_begin(out, class_name, tooltip);
     svg_rectangle(out, box, 5.0, "band");
     const struct svg_box place = {box->x + box->width / 2.0, box->y + 14.0, box->width - 6.0, 0.0};
-    svg_text_fit(out, &place, &font_hue, SVG_MIDDLE, text_buffer_text(&words));
+    svg_text_fit(out, &place, &font_hue, SVG_MIDDLE, picture_text(&scene->picture, &words));
     svg_group_end(out);
 }
 
@@ -305,20 +305,16 @@ static void draw_names(struct fabric_scene *scene, const struct fabric_column *c
     CLEANUP_DONE(text_buffer) struct text_buffer names;
     text_buffer_init(&names, PICTURE_MAXIMUM_BYTES);
     names_of(scene, column, &names);
-    if (text_buffer_failed(&names)) {
-        scene->picture.body.failed = true;
-        return;
-    }
-    if (svg_text_width(&font_small, text_buffer_text(&names)) <= place->width ||
+    if (svg_text_width(&font_small, picture_text(&scene->picture, &names)) <= place->width ||
         column->node_count < 2) {
-        caption_line(scene, place, &font_small, text_buffer_text(&names));
+        caption_line(scene, place, &font_small, picture_text(&scene->picture, &names));
         return;
     }
     size_t last = column->first + column->node_count - 1;
     names.length = 0;
     text_buffer_add(&names, "%.80s …",
                     columns_node_name(&scene->columns, node_at(scene, column->first)));
-    caption_line(scene, place, &font_small, text_buffer_text(&names));
+    caption_line(scene, place, &font_small, picture_text(&scene->picture, &names));
     caption_line(scene, place, &font_small,
                  columns_node_name(&scene->columns, node_at(scene, last)));
 }

@@ -123,7 +123,7 @@ static void draw_rate(struct fabric_scene *scene, const struct switch_box *box)
     text_buffer_add_real(&ratio, here->downlink_bytes_per_second / here->uplink_bytes_per_second,
                          2);
     text_buffer_add_text(&ratio, ":1");
-    draw_label(scene, box->x, y - 21.0, text_buffer_text(&ratio));
+    draw_label(scene, box->x, y - 21.0, picture_text(&scene->picture, &ratio));
     scene->has_ratio = true;
 }
 
@@ -153,7 +153,7 @@ static void draw_switch(struct fabric_scene *scene, const struct switch_box *box
     char class_name[PICTURE_CLASS_BYTES] = "switch", number[16];
     if (box->railed)
         picture_hue_class(class_name, "bar", box->rail);
-    svg_group_begin(out, NULL, text_buffer_text(&tooltip));
+    svg_group_begin(out, NULL, picture_text(&scene->picture, &tooltip));
     svg_rectangle(out, &rectangle, 5.0, class_name);
     const struct svg_box place = {box->x, y + 19.0, box->width - 8.0, 0.0};
     snprintf(number, sizeof(number), "%u", box->rail);
@@ -313,12 +313,13 @@ static void add_bundle_legend(struct fabric_scene *scene)
     for (unsigned i = 0; i < scene->columns.count; i++) {
         if (scene->columns.columns[i].kind != COLUMN_BUNDLE)
             continue;
-        picture_add_legend(&scene->picture, LEGEND_BOX, "vague", 0.0, "that many, not drawn one by one");
+        picture_add_legend(&scene->picture, LEGEND_BOX, "vague", 0.0,
+                           "that many, not drawn one by one");
         return;
     }
 }
 
-static int draw_scene(struct fabric_scene *scene, const char *title, struct text_buffer *out)
+static void draw_scene(struct fabric_scene *scene, const char *title, struct text_buffer *out)
 {
     CLEANUP_DONE(text_buffer) struct text_buffer subtitle, sources;
     text_buffer_init(&subtitle, PICTURE_MAXIMUM_BYTES);
@@ -327,8 +328,8 @@ static int draw_scene(struct fabric_scene *scene, const char *title, struct text
     write_sources(&scene->columns, &sources);
     picture_init(&scene->picture, fmax(scene->layout.right + PICTURE_MARGIN, NARROWEST));
     scene->picture.title = title;
-    scene->picture.subtitle = text_buffer_text(&subtitle);
-    scene->picture.sources = text_buffer_text(&sources);
+    scene->picture.subtitle = picture_text(&scene->picture, &subtitle);
+    scene->picture.sources = picture_text(&scene->picture, &sources);
     scene->unjoined = scene->layout.roots > 1 && !scene->columns.railed;
     draw_fabric(scene);
     scene_add_node_legend(scene);
@@ -341,20 +342,22 @@ static int draw_scene(struct fabric_scene *scene, const char *title, struct text
     add_warnings(scene);
     picture_finish(&scene->picture, out);
     picture_done(&scene->picture);
-    return text_buffer_failed(&subtitle) || text_buffer_failed(&sources) ? -1 : 0;
 }
 
 static void draw(const struct fabric *fabric, const struct cluster_topology *cluster,
                  const char *title, struct text_buffer *out)
 {
     CLEANUP_MEMORY struct fabric_scene *scene = memory_allocate(sizeof(*scene));
-    if (!scene || fabric_columns_init(&scene->columns, fabric, cluster, NULL) < 0) {
+    if (!scene) {
         out->failed = true;
         return;
     }
-    if (fabric_layout_make(&scene->columns, NARROWEST, &scene->layout, NULL) < 0 ||
-        scene_count_blocks(scene, NULL) < 0 || draw_scene(scene, title, out) < 0)
+    if (fabric_columns_init(&scene->columns, fabric, cluster, NULL) < 0 ||
+        fabric_layout_make(&scene->columns, NARROWEST, &scene->layout, NULL) < 0 ||
+        scene_count_blocks(scene, NULL) < 0)
         out->failed = true;
+    else
+        draw_scene(scene, title, out);
     memory_free(scene->blocks);
     fabric_columns_done(&scene->columns);
 }

@@ -243,7 +243,7 @@ static void draw_bar(struct node_scene *scene, const struct node_domain *domain,
     bar_words(scene, domain, &words);
     svg_rectangle(out, &bar, 5.0, "bar");
     const struct svg_box place = {left + bar.width / 2.0, y + 15.0, bar.width - 12.0, 0.0};
-    svg_text_fit(out, &place, &font_chip, SVG_MIDDLE, text_buffer_text(&words));
+    svg_text_fit(out, &place, &font_chip, SVG_MIDDLE, picture_text(&scene->picture, &words));
 }
 
 /* A curve over the GPUs between two of one row; near pairs leave at the outer edges. */

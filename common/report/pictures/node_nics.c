@@ -96,7 +96,7 @@ static void draw_nic(struct node_scene *scene, unsigned index, double x, double 
     bool bad = nic->problem || nic->state == NIC_DOWN;
     char name[32];
     snprintf(name, sizeof(name), "NIC %u", index);
-    svg_group_begin(out, NULL, text_buffer_text(&tooltip));
+    svg_group_begin(out, NULL, picture_text(&scene->picture, &tooltip));
     svg_rectangle(out, &box, 5.0, box_class(nic));
     draw_chip(nic, &box, out);
     struct svg_box place = {box.x + CHIP_WIDTH + 9.0, y + 14.5, LAYOUT_BOX - CHIP_WIDTH - 12.0,
@@ -166,29 +166,39 @@ static void draw_strip(struct node_scene *scene)
         scene->picture.bottom = y + SCENE_NIC_HEIGHT;
 }
 
-static void add_legend(struct node_scene *scene)
+static unsigned count_rails(const struct node_topology *node)
 {
-    bool rail = false, grey = false, unknown = false, far = false;
-    for (unsigned i = 0; i < scene->node->nic_count; i++) {
-        bool is_rail = scene->node->nics[i].role == NIC_RAIL;
-        rail = rail || is_rail;
-        grey = grey || !is_rail;
-    }
+    unsigned rails = 0;
+    for (unsigned i = 0; i < node->nic_count; i++)
+        rails += node->nics[i].role == NIC_RAIL;
+    return rails;
+}
+
+/* Paths drawn of those kinds. */
+static unsigned count_paths(const struct node_scene *scene, enum link_kind first,
+                            enum link_kind last)
+{
+    unsigned paths = 0;
     for (unsigned i = 0; i < scene->layout.group_count; i++) {
         const struct layout_group *group = &scene->layout.groups[i];
-        bool drawn = group->wired && group->row != LAYOUT_STRIP;
-        unknown = unknown || (drawn && group->kind == LINK_UNKNOWN);
-        far = far || (drawn && group->kind >= LINK_NODE);
+        paths += group->wired && group->row != LAYOUT_STRIP && group->kind >= first &&
+                 group->kind <= last;
     }
-    if (rail)
-        picture_add_legend(&scene->picture, LEGEND_BOX, "bar hue0", 0.0, "rail, by its number");
-    if (grey)
-        picture_add_legend(&scene->picture, LEGEND_BOX, "dim", 0.0, "NIC without training traffic");
-    if (unknown)
-        picture_add_legend(&scene->picture, LEGEND_LINE, "guess", 0.0,
-                           "assigned; PCIe path not known");
-    if (far)
-        picture_add_legend(&scene->picture, LEGEND_LINE, "far", 0.0, "across the host bridges");
+    return paths;
+}
+
+static void add_legend(struct node_scene *scene)
+{
+    struct picture *picture = &scene->picture;
+    unsigned rails = count_rails(scene->node);
+    if (rails > 0)
+        picture_add_legend(picture, LEGEND_BOX, "bar hue0", 0.0, "rail, by its number");
+    if (rails < scene->node->nic_count)
+        picture_add_legend(picture, LEGEND_BOX, "dim", 0.0, "NIC without training traffic");
+    if (count_paths(scene, LINK_UNKNOWN, LINK_UNKNOWN) > 0)
+        picture_add_legend(picture, LEGEND_LINE, "guess", 0.0, "assigned; PCIe path not known");
+    if (count_paths(scene, LINK_NODE, LINK_SYS) > 0)
+        picture_add_legend(picture, LEGEND_LINE, "far", 0.0, "across the host bridges");
 }
 
 void scene_draw_nics(struct node_scene *scene)

@@ -96,7 +96,7 @@ static void draw_gpu(struct node_scene *scene, unsigned index)
     text_buffer_init(&tooltip, PICTURE_MAXIMUM_BYTES);
     gpu_tooltip(gpu, index, &tooltip);
     const struct svg_box box = {left, top, LAYOUT_BOX, scene->gpu_height};
-    svg_group_begin(out, NULL, text_buffer_text(&tooltip));
+    svg_group_begin(out, NULL, picture_text(&scene->picture, &tooltip));
     svg_rectangle(out, &box, 6.0, gpu->problem ? "bad" : "box");
     char name[32];
     snprintf(name, sizeof(name), "GPU %u", index);
@@ -162,11 +162,13 @@ static void add_models(const struct node_topology *node, struct text_buffer *out
 
 static void add_nvlink(const struct node_topology *node, struct text_buffer *out)
 {
-    if (node->nvlink == NVLINK_KNOWN)
+    if (node->nvlink != NVLINK_KNOWN)
+        text_buffer_add(out, " · NVLink %s", node->nvlink == NVLINK_NONE ? "none" : "?");
+    else if (node->gpu_nvlink_bytes_per_second > 0.0)
         text_buffer_add(out, " · %s %s per GPU", scene_link_word(node),
                         number_bandwidth(node->gpu_nvlink_bytes_per_second).text);
     else
-        text_buffer_add(out, " · NVLink %s", node->nvlink == NVLINK_NONE ? "none" : "?");
+        text_buffer_add(out, " · %s", scene_link_word(node));
 }
 
 static void write_subtitle(const struct node_topology *node, struct text_buffer *out)
@@ -232,11 +234,10 @@ void node_picture(const struct node_topology *node, struct text_buffer *out)
     node_layout_make(node, NARROWEST, &scene.layout);
     picture_init(&scene.picture, fmax(scene.layout.right + PICTURE_MARGIN, NARROWEST));
     scene.picture.title = node->name ? node->name : "node";
-    scene.picture.subtitle = text_buffer_text(&subtitle);
-    scene.picture.sources = sources.length > 0 ? text_buffer_text(&sources) : NULL;
+    scene.picture.subtitle = picture_text(&scene.picture, &subtitle);
+    const char *sources_text = picture_text(&scene.picture, &sources);
+    scene.picture.sources = sources_text[0] ? sources_text : NULL;
     draw_scene(&scene);
     picture_finish(&scene.picture, out);
-    if (text_buffer_failed(&subtitle) || text_buffer_failed(&sources))
-        out->failed = true;
     picture_done(&scene.picture);
 }

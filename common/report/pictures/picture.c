@@ -45,8 +45,7 @@ static const char style[] =
     ".bad{fill:#fdecec;stroke:#d64545;stroke-width:1.6}\n"
     ".unsure{fill:#fff8e6;stroke:#d9a21b;stroke-dasharray:4 3}\n"
     ".band{fill:currentColor;fill-opacity:.1;stroke:currentColor;stroke-opacity:.45}\n"
-    ".bar{fill:currentColor;fill-opacity:.9;stroke:none}\n"
-    ".tint{fill:currentColor;fill-opacity:.55;stroke:none}\n"
+    ".bar{fill:currentColor;stroke:none}\n"
     ".edge{fill:none;stroke:currentColor;stroke-opacity:.75;stroke-linecap:round}\n"
     ".wire{fill:none;stroke:#7b8794;stroke-width:1.3;stroke-linejoin:round}\n"
     ".far{fill:none;stroke:#7b8794;stroke-width:1.3;stroke-dasharray:6 4}\n"
@@ -96,6 +95,13 @@ void picture_add_note(struct picture *picture, const char *text)
 void picture_hue_class(char *class_name, const char *prefix, unsigned hue)
 {
     snprintf(class_name, PICTURE_CLASS_BYTES, "%s hue%u", prefix, hue % PICTURE_HUES);
+}
+
+const char *picture_text(struct picture *picture, const struct text_buffer *text)
+{
+    if (text_buffer_failed(text))
+        picture->body.failed = true;
+    return text_buffer_text(text);
 }
 
 static void draw_entry(const struct legend_entry *entry, double x, double y,

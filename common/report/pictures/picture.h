@@ -59,6 +59,9 @@ void picture_add_note(struct picture *picture, const char *text);
 /* "<prefix> hue3": the hue wraps around. class_name: PICTURE_CLASS_BYTES. */
 void picture_hue_class(char *class_name, const char *prefix, unsigned hue);
 
+/* The text of a buffer for the body; where it failed, the body fails too. */
+const char *picture_text(struct picture *picture, const struct text_buffer *text);
+
 /* Head, body, legend, notes and sources into out. */
 void picture_finish(struct picture *picture, struct text_buffer *out);
 
