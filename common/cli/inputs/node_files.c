@@ -34,24 +34,6 @@ static bool name_by_file(const char *path, char name[NODE_LIST_NAME_BYTES])
     return true;
 }
 
-static int add_node(struct cluster_collection *collection, const struct node_text *from,
-                    const struct catalogues *catalogues, struct error_info *err)
-{
-    char name[NODE_LIST_NAME_BYTES] = "";
-    CLEANUP(node_evidence)
-    struct node_evidence *evidence = node_file_parse(from->text, from->bytes, from->source, err);
-    if (!evidence)
-        return -1;
-    const struct node_evidence *const all[] = {evidence};
-    if (evidence->node_name)
-        snprintf(name, sizeof(name), "%s", evidence->node_name);
-    else if (!from->is_alone || !name_by_file(from->path, name))
-        return error_set(err, "%s: name: is missing, which says what node this is", from->source);
-    struct node_topology *node =
-        node_topology_merge(name, all, COUNT_OF(all), catalogues->gpus, err);
-    return node ? cluster_collection_add(collection, name, from->source, node, err) : -1;
-}
-
 static int error_mixed(struct error_info *err)
 {
     char text[ERROR_TEXT_BYTES];
@@ -62,6 +44,24 @@ static int error_mixed(struct error_info *err)
                      "%s (where the lines of several nodes are mixed, gather them again with "
                      "srun --label, or --output=%%N.yaml)",
                      text);
+}
+
+static int add_node(struct cluster_collection *collection, const struct node_text *from,
+                    const struct catalogues *catalogues, struct error_info *err)
+{
+    char name[NODE_LIST_NAME_BYTES] = "";
+    CLEANUP(node_evidence)
+    struct node_evidence *evidence = node_file_parse(from->text, from->bytes, from->source, err);
+    if (!evidence)
+        return from->is_alone ? -1 : error_mixed(err);
+    const struct node_evidence *const all[] = {evidence};
+    if (evidence->node_name)
+        snprintf(name, sizeof(name), "%s", evidence->node_name);
+    else if (!from->is_alone || !name_by_file(from->path, name))
+        return error_set(err, "%s: name: is missing, which says what node this is", from->source);
+    struct node_topology *node =
+        node_topology_merge(name, all, COUNT_OF(all), catalogues->gpus, err);
+    return node ? cluster_collection_add(collection, name, from->source, node, err) : -1;
 }
 
 static int read_file(struct cluster_collection *collection, const char *path,
@@ -87,7 +87,7 @@ static int read_file(struct cluster_collection *collection, const char *path,
             from.source = source;
         }
         if (add_node(collection, &from, catalogues, err) < 0)
-            return count > 1 ? error_mixed(err) : -1;
+            return -1;
     }
     return 0;
 }

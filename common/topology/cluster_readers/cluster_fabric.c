@@ -15,6 +15,8 @@ static int note_names(struct name_index *index, const struct node_list *list,
 static int warn_unplaced(struct fabric_draft *draft, const char *source,
                          const struct node_list *nodes, struct error_info *err)
 {
+    if (fabric_draft_switch_count(draft) == 0)
+        return 0; /* NVLink domains alone */
     CLEANUP(name_index) struct name_index *placed = name_index_create();
     if (!placed)
         return error_set_memory(err);

@@ -145,7 +145,10 @@ static struct node_topology *make_kind(const struct slurm_kind *kind,
     }
     text_buffer_add(notes, "no preset fits%s; NVLink and NICs are unknown\n",
                     type ? "" : ", since it names no type");
-    return gres_unknown_node("node", type, kind->gpu_count, gpus, err);
+    struct node_topology *node = gres_unknown_node("node", type, kind->gpu_count, gpus, err);
+    if (node)
+        node->fact_count = 0; /* they would stay when people complete the draft */
+    return node;
 }
 
 /* The preset's name, or "8x-h100"; of two types that fit one preset the second gets "-2". */
