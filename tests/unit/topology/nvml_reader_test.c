@@ -265,6 +265,34 @@ static void faults(void **state)
     }
 }
 
+/* All links are up and no pair works: the fabric manager of A100s does not run. Not so where
+ * the others are cut into instances, or belong to another job. */
+static void nobody_is_reached(void **state)
+{
+    (void)state;
+    static const char problem[] =
+        "NVLinks to switches are up, but no peer is reached: is the fabric manager running?";
+    static const struct {
+        const char *profile, *more;
+        bool expected; /* of GPU 0 */
+    } cases[] = {
+        {"a100", "gpus 3\nreturn nvmlDeviceGetNvLinkVersion 3\napart 0\napart 1\napart 2", true},
+        {"a100", "gpus 2\np2p 0 1 5", true},
+        {"a100", "gpus 2\nmig 1", false},
+        {"a100", "gpus 1", false},
+        {"a100", "gpus 2\np2p 0 1 6", false},
+        {"a100", "gpus 2\np2p 0 1 5\nwithout nvmlDeviceGetNvLinkRemoteDeviceType", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CLEANUP(node_evidence)
+        struct node_evidence *evidence = open_here(cases[i].profile, cases[i].more);
+        print_message("# case %zu: %s\n", i, cases[i].profile);
+        assert_int_equal(evidence->gpus[0].problem != NULL, cases[i].expected);
+        if (cases[i].expected)
+            assert_string_equal(evidence->gpus[0].problem, problem);
+    }
+}
+
 static void bridges(void **state)
 {
     (void)state;
@@ -572,6 +600,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_rack_wide_domain),
     cmocka_unit_test(fabrics_that_are_none),
     cmocka_unit_test(faults),
+    cmocka_unit_test(nobody_is_reached),
     cmocka_unit_test(bridges),
     cmocka_unit_test(cube_mesh),
     cmocka_unit_test(instances),

@@ -198,6 +198,7 @@ static void count_link(const struct nvml_symbols *symbols, const struct nvml_nod
         gpu->hidden++;
     else if (type != NVML_REMOTE_NPU)
         gpu->to_switches++;
+    gpu->says_switch = gpu->says_switch || type == NVML_REMOTE_SWITCH;
 }
 
 /* From Hopper on the field is the answer that NCCL relies on. */

@@ -167,7 +167,8 @@ static bool same_model(const struct evidence_draft *draft, unsigned i, unsigned 
 struct siblings {
     unsigned links_up; /* the most that one has */
     bool switched;
-    bool linked; /* some two of them are, without this GPU */
+    bool reachable; /* one is neither cut into instances nor without a fabric */
+    bool linked;    /* some two of them are, without this GPU */
 };
 
 static struct siblings find_siblings(const struct nvml_node *node,
@@ -180,6 +181,8 @@ static struct siblings find_siblings(const struct nvml_node *node,
         if (node->gpus[i].links_up > siblings.links_up)
             siblings.links_up = node->gpus[i].links_up;
         siblings.switched = siblings.switched || node->gpus[i].to_switches > 0;
+        siblings.reachable =
+            siblings.reachable || (!draft->gpus[i].mig && !fabric_blocks(&node->gpus[i]));
         for (unsigned j = 0; j < i; j++)
             if (j != gpu && same_model(draft, gpu, j))
                 siblings.linked = siblings.linked || is_link(draft->link_counts[i][j]);
@@ -195,6 +198,20 @@ static bool has_link(const struct evidence_draft *draft, unsigned gpu)
     return false;
 }
 
+/* Links are up and P2P is refused: of one GPU, or of all. A100s have no fabric state that would
+ * tell of a fabric manager that does not run. */
+static const char *reach_problem(const struct nvml_gpu *own, const struct siblings *siblings,
+                                 struct evidence_draft *draft)
+{
+    if (siblings->linked)
+        return evidence_draft_format(draft,
+                                     "lost NVLink: %u of %u links are up, but no peer is reached",
+                                     own->links_up, siblings->links_up);
+    if (siblings->reachable && own->says_switch)
+        return "NVLinks to switches are up, but no peer is reached: is the fabric manager running?";
+    return NULL;
+}
+
 /* Boards without a bridge beside boards with one have no link up and no fault; behind switches
  * that is one. */
 static void judge_links(const struct nvml_node *node, struct evidence_draft *draft, unsigned gpu)
@@ -205,20 +222,15 @@ static void judge_links(const struct nvml_node *node, struct evidence_draft *dra
         return;
     if (own->links_up == 0 && siblings.links_up > 0 && !siblings.switched)
         evidence_draft_note(draft,
-                            "%s: no NVLink is up, others of its model have %u: no bridge, "
-                            "or a broken one",
+                            "%s: no NVLink is up, others of its model have %u: no bridge, or a "
+                            "broken one",
                             draft->gpus[gpu].bus_id, siblings.links_up);
     else if (own->links_up < siblings.links_up)
         add_problem(draft, gpu,
                     evidence_draft_format(draft, "lost NVLink: %u of %u links are up",
                                           own->links_up, siblings.links_up));
-    else if (own->to_switches > 0 && siblings.linked && !fabric_blocks(own) &&
-             !has_link(draft, gpu))
-        add_problem(draft, gpu,
-                    evidence_draft_format(draft,
-                                          "lost NVLink: %u of %u links are up, but no peer is "
-                                          "reached",
-                                          own->links_up, siblings.links_up));
+    else if (own->to_switches > 0 && !fabric_blocks(own) && !has_link(draft, gpu))
+        add_problem(draft, gpu, reach_problem(own, &siblings, draft));
 }
 
 void nvml_links_decide(const struct nvml_node *node, struct evidence_draft *draft)

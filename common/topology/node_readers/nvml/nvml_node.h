@@ -22,6 +22,7 @@ struct nvml_gpu {
     unsigned links_up;
     unsigned direct[NODE_MAXIMUM_GPUS]; /* to each visible GPU */
     unsigned to_switches;
+    bool says_switch;      /* the driver itself says that some lead to a switch */
     unsigned hidden;       /* to GPUs that are not visible here */
     unsigned link_version; /* NVML's code; 0: unknown */
     /* Fabric; zero where the driver knows none. */
