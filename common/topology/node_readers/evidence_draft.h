@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * evidence_draft: what a node reader has gathered so far, with room for the largest node.
- * Texts are copied, with '?' for what could break a line or a terminal. evidence_draft_finish packs it into node_evidence.
+ * Texts are copied, with '?' for what could break a line or a terminal. evidence_draft_finish
+ * packs it into node_evidence.
  * Out of memory anywhere shows in the finish.
  */
 #ifndef TOPOLOGY_EVIDENCE_DRAFT_H

@@ -28,44 +28,21 @@ static struct node_evidence *read_text(const char *text)
 #define CPU(id, inside) "<cpu numaid='" id "' affinity='0000000f,ff000000'>\n" inside "</cpu>\n"
 #define SYSTEM(inside) "<system version='1'>\n" inside "</system>\n"
 
+#define BRIDGE(inside) "<pci busid='0000:08:00.0' class='0x060400'>\n" inside "</pci>\n"
+#define IN_PCI(bus, class, inside) "<pci busid='" bus "' class='" class "'>" inside "</pci>"
+
+static const char whole[] = "<!-- a node -->\n" SYSTEM(
+    CPU("0",
+        BRIDGE(GPU("00000000:0F:00.0", LINK("0000:2d:00.0", "4", "0x030200"))
+                   IN_PCI("0000:0c:00.0", "0x020700",
+                          NET("mlx5_0", "speed='400000' guid='0x9a70500003ae6d94' keep='1'")))
+            IN_PCI("0000:30:00.0", "0x020000", NET("mlx5_1", "speed='100000' guid='0x2' gdr='1'")))
+        CPU("1", GPU("0000:2d:00.0", LINK("0000:0f:00.0", "4", "0x030200"))));
+
 static void reads_a_node(void **state)
 {
     (void)state;
-    CLEANUP(node_evidence)
-    struct node_evidence *evidence = read_text("<!-- a node -->\n" SYSTEM(CPU(
-        "0",
-        "<pci busid='0000:08:00.0' class='0x060400'>\n" GPU(
-            "00000000:0F:00.0",
-            LINK("0000:2d:00.0", "4",
-                 "0x030200")) "<pci busid='0000:0c:00.0' class='0x020700'>" NET("mlx5_0",
-                                                                                "speed='400000' "
-                                                                                "guid='"
-                                                                                "0x9a70500003ae6d94"
-                                                                                "' gdr='1' "
-                                                                                "keep='1'") "</"
-                                                                                            "pci>"
-                                                                                            "\n</"
-                                                                                            "pci>"
-                                                                                            "\n<"
-                                                                                            "pci "
-                                                                                            "busid="
-                                                                                            "'0000:"
-                                                                                            "30:00."
-                                                                                            "0' "
-                                                                                            "class="
-                                                                                            "'0x020"
-                                                                                            "000'"
-                                                                                            ">" NET("mlx5_1",
-                                                                                                    "speed='100000' guid='0x2' gdr='1'") "</pci>\n")
-                                                                              CPU("1",
-                                                                                  GPU("0000:2d:00."
-                                                                                      "0",
-                                                                                      LINK(
-                                                                                          "0000:0f:"
-                                                                                          "00.0",
-                                                                                          "4",
-                                                                                          "0x03020"
-                                                                                          "0")))));
+    CLEANUP(node_evidence) struct node_evidence *evidence = read_text(whole);
     assert_int_equal(evidence->source, EVIDENCE_NCCL_XML);
     assert_string_equal(evidence->source_text, "nccl xml t.xml");
     assert_int_equal(evidence->gpu_count, 2);
@@ -210,8 +187,6 @@ static void devices_go_by_their_class(void **state)
     expect_nic_links(evidence, "pix,pix,pix");
     expect_note(evidence, "t.xml: 2 PCI devices without class=");
 }
-
-#define IN_PCI(bus, class, inside) "<pci busid='" bus "' class='" class "'>" inside "</pci>"
 
 static void classes_follow_the_tree(void **state)
 {

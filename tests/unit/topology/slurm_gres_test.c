@@ -197,7 +197,7 @@ static void refuses_with_place(void **state)
         {"Name=gpu AutoDetect=rsmi\n", "gres.conf:1: AutoDetect= leaves the GPUs to slurmd"},
         {"Name=gpu\ninclude more.conf\n", "gres.conf:2: Include is not followed"},
         {"Name=gpu\nInclude\tmore.conf\n", "gres.conf:2: Include is not followed"},
-        {"Name=gpu Fiel=/dev/nvidia0\n", "gres.conf:1: unknown key Fiel; did you mean File"},
+        {"Name=gpu Files=/dev/nvidia0\n", "gres.conf:1: unknown key Files; did you mean File"},
         {"Name=gpu Frobnicate=1\n", "gres.conf:1: unknown key Frobnicate"},
         {"Name=gpu Name=gpu\n", "gres.conf:1: Name= stands twice"},
         {"Name=gpu Cores=1 CPUs=1\n", "gres.conf:1: CPUs= stands twice"},

@@ -131,7 +131,7 @@ static int read_pairs(const struct gres_lines *lines, char *text, struct gres_li
         char *name = NULL, *value = NULL;
         if (next_pair(lines, ret->number, &text, &name, &value, err) < 0)
             return -1;
-        if (!name)
+        if (!name || !value)
             return 0;
         enum gres_key key = find_key(name);
         if (key == GRES_KEY_COUNT && !lines->is_output)

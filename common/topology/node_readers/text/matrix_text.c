@@ -475,7 +475,7 @@ static void take_trailing(struct reader *reader, const struct words *row, const 
         return;
     }
     const char **const values[TRAILING_MAXIMUM] = {&column->cpus, &column->numa, &column->gpu_numa};
-    for (unsigned i = 0; i < shape->trailing; i++)
+    for (unsigned i = 0; i < shape->trailing && i < TRAILING_MAXIMUM; i++)
         *values[i] = row->words[1 + shape->cells + i];
 }
 
