@@ -33,3 +33,25 @@ setup() {
     [[ ${#stderr_lines[@]} == 1 ]]
     [[ ${stderr_lines[0]} == "parplan: scontrol: "* ]]
 }
+
+@test "the controller's nodes and topology become a cluster file that is read again" {
+    run --separate-stderr parplan topology collect --from slurm -o "$BATS_TEST_TMPDIR/site.yaml"
+    [[ $status == 0 && ! $output && ! $stderr ]]
+    grep -q "^# GRES gpu:8 of 16 nodes: no preset fits" "$BATS_TEST_TMPDIR/site.yaml"
+    run --separate-stderr parplan topology --from "$BATS_TEST_TMPDIR/site.yaml" --format json
+    [[ $status == 0 ]]
+    [[ $(jq -c '[.kind, (.kinds | map(.kind)), (.nodes | length), .nodes[8].path, .nodes[8].gpus]' \
+        <<< "$output") == '["cluster",["8x-gpu"],16,["leaf2","spine"],8]' ]]
+}
+
+@test "what the nodes say of themselves is collected into one cluster file" {
+    srun -N 16 --label parplan topology --format yaml > "$BATS_TEST_TMPDIR/labelled.txt"
+    run --separate-stderr parplan topology collect "$BATS_TEST_TMPDIR/labelled.txt" --fabric slurm
+    [[ $status == 0 ]]
+    grep -q '{names: "n\[01-16\]", kind: no-gpus}' <<< "$output"
+    grep -q 'name: leaf2, tier: leaf, nodes: "n\[09-16\]"' <<< "$output"
+    mkdir "$BATS_TEST_TMPDIR/nodes"
+    # %N is the machine's name here, which all these nodes share.
+    srun -N 16 --output="$BATS_TEST_TMPDIR/nodes/%t.yaml" parplan topology --format yaml
+    [[ $(parplan topology collect "$BATS_TEST_TMPDIR/nodes" --fabric slurm) == "$output" ]]
+}
