@@ -6,7 +6,9 @@
 #include "topology/fabric_readers/fabric_readers.h"
 #include "topology/fabric_readers/labels/label_fabric.h"
 #include "topology/node_readers/hwloc_reader.h"
+#include "topology/node_readers/nccl_topology.h"
 #include "topology/node_readers/node_file.h"
+#include "topology/node_readers/slurm_gres.h"
 #include "topology/node_readers/sysfs/infiniband_reader.h"
 #include "topology/node_readers/sysfs/kfd_reader.h"
 #include "topology/node_readers/topo_matrix.h"
@@ -37,6 +39,7 @@ typedef struct fabric *(*fabric_parse_fn)(const char *text, size_t bytes, const 
 struct topology_format {
     const char *mark;
     bool first_line_only;
+    bool (*has_form)(const char *text); /* beside the mark; or NULL */
     node_parse_fn node;
     fabric_parse_fn fabric;
     struct cluster_topology *(*cluster)(const struct source_text *from, struct error_info *err);
@@ -55,14 +58,37 @@ static struct fabric *parse_labels(const char *text, size_t bytes, const char *s
     return fabric_parse_kubernetes(text, bytes, source, fabric_label_keys_default(), err);
 }
 
+/* "host: 5e797fc6-0f46-421a-8724-0e102c0f723c" */
+static bool has_cluster_uuid(const char *text)
+{
+    static const char hexadecimal[] = "0123456789abcdefABCDEF";
+    static const size_t groups[] = {8, 4, 4, 4, 12};
+    const char *at = text + strcspn(text, ": \t\n");
+    if (*at != ':')
+        return false;
+    at += 1 + strspn(at + 1, " \t");
+    for (size_t i = 0; i < COUNT_OF(groups); i++) {
+        if (strspn(at, hexadecimal) != groups[i] ||
+            (i + 1 < COUNT_OF(groups) && at[groups[i]] != '-'))
+            return false;
+        at += groups[i] + 1;
+    }
+    return true;
+}
+
 static const struct topology_format formats[] = {
+    {.mark = "<system", .node = nccl_topology_parse},
     {.mark = "<", .first_line_only = true, .node = hwloc_read_xml},
     {.mark = "schema: parplan.node/", .node = node_file_parse},
     {.mark = "schema: parplan.fabric/", .fabric = fabric_file_parse},
     {.mark = "schema:", .cluster = parse_cluster},
     {.mark = "switchname=", .fabric = fabric_parse_slurm},
     {.mark = "blockname=", .fabric = fabric_parse_slurm},
+    {.mark = "blocksizes=", .fabric = fabric_parse_slurm},
     {.mark = "- topology:", .fabric = fabric_parse_slurm_yaml},
+    {.mark = "name=gpu", .node = slurm_gres_parse},
+    {.mark = "gres name=", .node = slurm_gres_parse},
+    {.mark = "autodetect=", .node = slurm_gres_parse},
     {.mark = "vendid=", .fabric = fabric_parse_ibnetdiscover},
     {.mark = "gpu0", .node = topo_matrix_parse},
     {.mark = "switches:", .fabric = fabric_parse_topograph_model},
@@ -70,6 +96,10 @@ static const struct topology_format formats[] = {
     {.mark = "\"instances\"", .fabric = fabric_parse_topograph_graph},
     {.mark = "{\"instances\"", .fabric = fabric_parse_topograph_graph},
     {.mark = "{", .first_line_only = true, .fabric = parse_labels},
+    {.mark = "",
+     .first_line_only = true,
+     .has_form = has_cluster_uuid,
+     .fabric = fabric_parse_cluster_uuids},
 };
 
 static bool has_mark(const struct topology_format *format, const char *text)
@@ -89,7 +119,7 @@ static const char *skip_blank(const char *text) { return text + strspn(text, " \
 static const struct topology_format *find_format(const char *text)
 {
     for (size_t i = 0; i < COUNT_OF(formats); i++)
-        if (has_mark(&formats[i], text))
+        if (has_mark(&formats[i], text) && (!formats[i].has_form || formats[i].has_form(text)))
             return &formats[i];
     return NULL;
 }
