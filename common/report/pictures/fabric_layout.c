@@ -127,8 +127,11 @@ static void spread_tier(struct fabric_layout *layout, const unsigned *order, uns
             box->x = fmax(box->x, layout->boxes[order[i - 1]].x + step);
         first += box->x / count;
     }
+    double left = layout->boxes[order[0]].x - width / 2.0 - (first - mean);
+    double right = layout->boxes[order[count - 1]].x + width / 2.0 - (first - mean);
+    double inside = fmax(layout->left - left, fmin(layout->right - right, 0.0));
     for (unsigned i = 0; i < count; i++)
-        layout->boxes[order[i]].x -= first - mean;
+        layout->boxes[order[i]].x += inside - (first - mean);
 }
 
 /* In a tree each stands above columns of its own; above several there is room. */

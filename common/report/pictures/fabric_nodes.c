@@ -129,8 +129,8 @@ static struct grid grid_of(double width, size_t count)
 
 static double grid_height(const struct grid *grid, size_t count)
 {
-    return (double)((count + grid->per_row - 1) / grid->per_row) * grid->pitch -
-           (grid->pitch - grid->side);
+    size_t rows = (count + grid->per_row - 1) / grid->per_row;
+    return (double)rows * grid->pitch - (grid->pitch - grid->side);
 }
 
 static void kind_class(unsigned kind, char *class_name)
@@ -141,15 +141,26 @@ static void kind_class(unsigned kind, char *class_name)
         picture_hue_class(class_name, "bar", PICTURE_HUES - kind % SCENE_KINDS);
 }
 
+/* Where a grid begins, and the corner of its i-th square. */
+struct corner {
+    double x, y;
+};
+
+static struct corner corner_of(const struct grid *grid, const struct corner *first, size_t i)
+{
+    size_t row = i / grid->per_row, place = i % grid->per_row;
+    return (struct corner){first->x + (double)place * grid->pitch,
+                           first->y + (double)row * grid->pitch};
+}
+
 static void draw_named_squares(struct fabric_scene *scene, const struct run *run,
-                               const struct grid *grid, double left, double top)
+                               const struct grid *grid, const struct corner *first)
 {
     for (size_t i = 0; i < run->count; i++) {
         size_t node = node_at(scene, run->first + i);
         char class_name[PICTURE_CLASS_BYTES];
-        const struct svg_box box = {left + (double)(i % grid->per_row) * grid->pitch,
-                                    top + (double)(i / grid->per_row) * grid->pitch, grid->side,
-                                    grid->side};
+        const struct corner at = corner_of(grid, first, i);
+        const struct svg_box box = {at.x, at.y, grid->side, grid->side};
         kind_class(kind_of(scene, node), class_name);
         svg_group_begin(&scene->picture.body, NULL, columns_node_name(&scene->columns, node));
         svg_rectangle(&scene->picture.body, &box, 2.0, class_name);
@@ -159,7 +170,7 @@ static void draw_named_squares(struct fabric_scene *scene, const struct run *run
 
 /* Without names: one path for all nodes of a kind. */
 static void draw_plain_squares(struct fabric_scene *scene, const struct run *run,
-                               const struct grid *grid, double left, double top)
+                               const struct grid *grid, const struct corner *first)
 {
     struct text_buffer *out = &scene->picture.body;
     for (unsigned kind = 0; kind < SCENE_KINDS; kind++) {
@@ -172,8 +183,8 @@ static void draw_plain_squares(struct fabric_scene *scene, const struct run *run
             if (!begun)
                 svg_path_begin(out, class_name, 0.0);
             begun = true;
-            svg_path_square(out, left + (double)(i % grid->per_row) * grid->pitch,
-                            top + (double)(i / grid->per_row) * grid->pitch, grid->side);
+            const struct corner at = corner_of(grid, first, i);
+            svg_path_square(out, at.x, at.y, grid->side);
         }
         if (begun)
             svg_path_end(out);
@@ -223,18 +234,19 @@ static double draw_run(struct fabric_scene *scene, const struct run *run,
     struct grid grid = grid_of(area->width - 2.0 * PADDING, run->count);
     double height = grid_height(&grid, run->count);
     double width = grid.per_row * grid.pitch - (grid.pitch - grid.side);
-    double top = y + (banded ? BAND_LABEL : 0.0), left = area->x + (area->width - width) / 2.0;
+    const struct corner first = {area->x + (area->width - width) / 2.0,
+                                 y + (banded ? BAND_LABEL : 0.0)};
     if (banded) {
         const struct svg_box band = {area->x + 3.0, y, area->width - 6.0,
                                      BAND_LABEL + height + 5.0};
         draw_block(scene, run, &band);
     }
     if (scene->has_tooltips)
-        draw_named_squares(scene, run, &grid, left, top);
+        draw_named_squares(scene, run, &grid, &first);
     else
-        draw_plain_squares(scene, run, &grid, left, top);
+        draw_plain_squares(scene, run, &grid, &first);
     scene->has_squares = true;
-    return top + height + (banded ? 5.0 + BAND_GAP : BAND_GAP);
+    return first.y + height + (banded ? 5.0 + BAND_GAP : BAND_GAP);
 }
 
 static double measure_runs(const struct fabric_scene *scene, const struct fabric_column *column,

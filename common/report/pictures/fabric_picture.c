@@ -10,6 +10,7 @@
 #define NARROWEST 760.0
 #define UNKNOWN_BAR 46.0 /* what joins several roots, where nothing says it */
 #define NODES_GAP 26.0
+#define STUB 30.0
 
 static double tier_top(const struct fabric_scene *scene, unsigned tier)
 {
@@ -180,8 +181,8 @@ static void draw_bundle(struct fabric_scene *scene, unsigned index)
                  number_grouped(count).text);
         const struct svg_box box = {x - width / 2.0, y, width, BOX_HEIGHT};
         const struct svg_box behind = {box.x + 4.0, y - 4.0, width, BOX_HEIGHT};
-        if (i > 0)
-            svg_line(out, x, y - TIER_STEP + BOX_HEIGHT, x, y, "far");
+        if (i > 0 || column->sets > 0) /* where sets lead to is drawn for the others */
+            svg_line(out, x, y - (i > 0 ? TIER_STEP - BOX_HEIGHT : STUB), x, y, "far");
         svg_rectangle(out, &behind, 5.0, "vague");
         svg_rectangle(out, &box, 5.0, "vague");
         const struct svg_box place = {x, y + 19.0, width - 8.0, 0.0};
@@ -242,18 +243,19 @@ static void draw_unknown_bar(struct fabric_scene *scene)
 
 static void draw_fabric(struct fabric_scene *scene)
 {
-    const struct fabric *fabric = scene->columns.fabric;
-    double y = fabric && fabric->tier_count > 0 ? tier_top(scene, 0) + BOX_HEIGHT + NODES_GAP
-                                                : PICTURE_HEAD;
-    if (fabric && fabric->tier_count > 0) {
-        draw_tier_names(scene);
-        draw_rail_rate(scene);
-        if (scene->unjoined)
-            draw_unknown_bar(scene);
-        draw_uplinks(scene);
-        draw_downlinks(scene, y);
+    if (!scene->columns.fabric || scene->columns.fabric->tier_count == 0) {
+        scene->picture.bottom = PICTURE_HEAD;
+        draw_columns(scene, PICTURE_HEAD);
+        return;
     }
+    double y = tier_top(scene, 0) + BOX_HEIGHT + NODES_GAP;
     scene->picture.bottom = y;
+    draw_tier_names(scene);
+    draw_rail_rate(scene);
+    if (scene->unjoined)
+        draw_unknown_bar(scene);
+    draw_uplinks(scene);
+    draw_downlinks(scene, y);
     draw_columns(scene, y);
     for (unsigned i = 0; i < scene->layout.box_count; i++) {
         draw_rate(scene, &scene->layout.boxes[i]);
@@ -288,7 +290,7 @@ static void write_subtitle(const struct fabric_columns *columns, struct text_buf
         add_count(out, columns->fabric->switch_count, "switch", "switches");
     else
         text_buffer_add_text(out, " · switches ?");
-    if (columns->railed)
+    if (columns->fabric && columns->railed)
         add_count(out, columns->fabric->rail_count, "rail", "rails");
     if (!columns->cluster)
         return;

@@ -34,7 +34,7 @@ struct fabric_scene {
 /* Allocates blocks, which the caller frees. */
 int scene_count_blocks(struct fabric_scene *scene, struct error_info *err);
 /* The nodes of a column from y downward; moves picture.bottom. */
-void scene_draw_nodes(struct fabric_scene *scene, unsigned column, double y);
+void scene_draw_nodes(struct fabric_scene *scene, unsigned index, double y);
 void scene_add_node_legend(struct fabric_scene *scene);
 
 #endif
