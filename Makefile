@@ -68,7 +68,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/node_readers/node_description.c \
 	common/topology/node_readers/node_restate.c \
 	common/topology/node_readers/node_file.c \
-	common/topology/node_readers/node_file_links.c \
+	common/topology/node_readers/text/node_file_links.c \
 	common/topology/node_readers/preset_node.c \
 	common/topology/node_topology.c \
 	common/topology/nvlink_domain.c \
@@ -403,6 +403,7 @@ FUZZ_TESTS := \
 # One program each: tests/bench/<name>_bench.c
 BENCHES := \
 	tests/bench/fabric_bench.c \
+	tests/bench/node_cache_bench.c \
 	tests/bench/plan_search_bench.c \
 	tests/bench/rank_map_bench.c
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs/node_files.h"
+#include "base/arena.h"
 #include "base/text_file.h"
 #include "topology/collect/node_stream.h"
 #include "topology/node_evidence.h"
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 
 #define PATH_BYTES 4096u
+#define FOLDER_MAXIMUM_BYTES ((size_t)64 << 20)
 
 struct node_text {
     const char *path;
@@ -92,34 +94,71 @@ static int read_file(struct cluster_collection *collection, const char *path,
     return 0;
 }
 
-static int is_node_file(const struct dirent *entry)
+static bool is_node_file(const char *name)
 {
-    const char *dot = strrchr(entry->d_name, '.');
-    return dot && dot != entry->d_name && entry->d_name[0] != '.' &&
-           (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    const char *dot = strrchr(name, '.');
+    return dot && name[0] != '.' && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-static int compare_entries(const struct dirent **left, const struct dirent **right)
+/* The names of a folder's node files. */
+struct folder {
+    struct arena *arena;
+    const char **names;
+    size_t count;
+};
+
+static int list_names(struct folder *folder, DIR *directory, const char *path,
+                      struct error_info *err)
 {
-    return node_name_compare((*left)->d_name, (*right)->d_name);
+    const struct dirent *entry;
+    while (errno = 0, (entry = readdir(directory))) {
+        if (!is_node_file(entry->d_name))
+            continue;
+        if (folder->count == NODE_FILES_MAXIMUM)
+            return error_set(err, "%s: more than %u files", path, NODE_FILES_MAXIMUM);
+        const char *name = arena_copy_text(folder->arena, entry->d_name);
+        if (!name)
+            return error_set_memory(err);
+        folder->names[folder->count++] = name;
+    }
+    return errno ? error_set_system(err, "%s: %s", path, error_errno_text(errno)) : 0;
 }
 
-static int read_entries(struct cluster_collection *collection, const char *path,
-                        struct dirent *const *entries, int count,
-                        const struct catalogues *catalogues, struct error_info *err)
+static int list_folder(struct folder *folder, const char *path, struct error_info *err)
 {
-    if (count == 0)
+    folder->arena = arena_create(FOLDER_MAXIMUM_BYTES);
+    folder->names = folder->arena ? arena_allocate_array(folder->arena, NODE_FILES_MAXIMUM,
+                                                         sizeof(*folder->names))
+                                  : NULL;
+    if (!folder->names)
+        return error_set_memory(err);
+    DIR *directory = opendir(path);
+    if (!directory)
+        return error_set_system(err, "%s: %s", path, error_errno_text(errno));
+    int result = list_names(folder, directory, path, err);
+    closedir(directory);
+    return result;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return node_name_compare(*(const char *const *)left, *(const char *const *)right);
+}
+
+static int read_names(struct cluster_collection *collection, const char *path,
+                      const struct folder *folder, const struct catalogues *catalogues,
+                      struct error_info *err)
+{
+    if (folder->count == 0)
         return error_set(err,
                          "%s: no .yaml file is in it; srun -N… --output=%s/%%N.yaml parplan "
                          "topology --format yaml writes one for each node",
                          path, path);
-    if ((unsigned)count > NODE_FILES_MAXIMUM)
-        return error_set(err, "%s: %d files are more than the %u that are possible", path, count,
-                         NODE_FILES_MAXIMUM);
-    for (int i = 0; i < count; i++) {
+    qsort(folder->names, folder->count, sizeof(*folder->names), compare_names);
+    for (size_t i = 0; i < folder->count; i++) {
         char file[PATH_BYTES];
         int length = snprintf(file, sizeof(file), "%s%s%s", path,
-                              path[strlen(path) - 1] == '/' ? "" : "/", entries[i]->d_name);
+                              path[strlen(path) - 1] == '/' ? "" : "/", folder->names[i]);
         if (length < 0 || (size_t)length >= sizeof(file))
             return error_set(err, "%.80s…: the path is too long", path);
         if (read_file(collection, file, catalogues, err) < 0)
@@ -131,14 +170,11 @@ static int read_entries(struct cluster_collection *collection, const char *path,
 static int read_folder(struct cluster_collection *collection, const char *path,
                        const struct catalogues *catalogues, struct error_info *err)
 {
-    struct dirent **entries = NULL;
-    int count = scandir(path, &entries, is_node_file, compare_entries);
-    if (count < 0)
-        return error_set_system(err, "%s: %s", path, error_errno_text(errno));
-    int result = read_entries(collection, path, entries, count, catalogues, err);
-    for (int i = 0; i < count; i++)
-        free(entries[i]); /* scandir's own */
-    free(entries);
+    struct folder folder = {.arena = NULL};
+    int result = list_folder(&folder, path, err);
+    if (result == 0)
+        result = read_names(collection, path, &folder, catalogues, err);
+    arena_free(folder.arena);
     return result;
 }
 

@@ -3,7 +3,7 @@
 #include "base/yaml_fields.h"
 #include "topology/cluster_readers/rate.h"
 #include "topology/node_readers/evidence_draft.h"
-#include "topology/node_readers/node_file_links.h"
+#include "topology/node_readers/text/node_file_links.h"
 #include <ctype.h>
 #include <string.h>
 

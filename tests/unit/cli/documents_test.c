@@ -5,6 +5,9 @@
 #include "cli/command_options.h"
 #include "tests/support/unit_test.h"
 #include "topology/cluster_topology.h"
+#include "topology/fabric_readers/fabric_file.h"
+#include "topology/node_evidence.h"
+#include "topology/node_readers/node_file.h"
 #include "topology/preset_catalogue.h"
 #include "workload/admin_config.h"
 #include "workload/job_spec.h"
@@ -112,14 +115,26 @@ static int load_model(const char *text, size_t bytes, struct error_info *err)
     return model ? 0 : -1;
 }
 
+static int load_node(const char *text, size_t bytes, struct error_info *err)
+{
+    CLEANUP(node_evidence)
+    struct node_evidence *evidence = node_file_parse(text, bytes, "node.yaml", err);
+    return evidence ? 0 : -1;
+}
+
+static int load_fabric(const char *text, size_t bytes, struct error_info *err)
+{
+    CLEANUP(fabric) struct fabric *fabric = fabric_file_parse(text, bytes, "fabric.yaml", err);
+    return fabric ? 0 : -1;
+}
+
 static const struct {
     const char *schema;
     load_fn load;
 } loaders[] = {
-    {"schema: parplan.cluster/1\n", load_cluster},
-    {"schema: parplan.job/1\n", load_job},
-    {"schema: parplan.config/1\n", load_config},
-    {"schema: parplan.model/1\n", load_model},
+    {"schema: parplan.cluster/1\n", load_cluster}, {"schema: parplan.job/1\n", load_job},
+    {"schema: parplan.config/1\n", load_config},   {"schema: parplan.model/1\n", load_model},
+    {"schema: parplan.node/1\n", load_node},       {"schema: parplan.fabric/1\n", load_fabric},
 };
 
 static void load_example(const char *text, size_t bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "topology/node_readers/node_file_links.h"
+#include "topology/node_readers/text/node_file_links.h"
 #include "base/parse_number.h"
 #include "base/yaml_fields.h"
 #include "topology/cluster_readers/rate.h"
