@@ -81,11 +81,11 @@ void file_tree_write(const char *root, const char *text, const char *format, ...
     write_whole(path, text, strlen(text));
 }
 
-void file_tree_write_bytes(const char *root, const void *bytes, size_t count, const char *name)
+void file_tree_write_bytes(const char *root, const void *bytes, size_t count, const char *path)
 {
-    char path[PATH_BYTES];
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    write_whole(path, bytes, count);
+    char full[PATH_BYTES];
+    snprintf(full, sizeof(full), "%s/%s", root, path);
+    write_whole(full, bytes, count);
 }
 
 void file_tree_link(const char *root, const char *target, const char *format, ...)
@@ -113,18 +113,18 @@ void file_tree_folder(const char *root, const char *format, ...)
         fail_msg("%s: cannot make this folder", path);
 }
 
-void file_tree_fifo(const char *root, const char *name)
+void file_tree_fifo(const char *root, const char *path)
 {
-    char path[PATH_BYTES];
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    make_folders(path);
-    if (mkfifo(path, 0600) < 0)
-        fail_msg("%s: cannot make this FIFO", path);
+    char full[PATH_BYTES];
+    snprintf(full, sizeof(full), "%s/%s", root, path);
+    make_folders(full);
+    if (mkfifo(full, 0600) < 0)
+        fail_msg("%s: cannot make this FIFO", full);
 }
 
-void file_tree_remove(const char *root, const char *name)
+void file_tree_remove(const char *root, const char *path)
 {
-    char path[PATH_BYTES];
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    assert_int_equal(remove(path), 0);
+    char full[PATH_BYTES];
+    snprintf(full, sizeof(full), "%s/%s", root, path);
+    assert_int_equal(remove(full), 0);
 }
