@@ -36,7 +36,6 @@ struct infiniband_reader {
     struct arena *names;
     const char *class_folder, *net_folder;
     char kinds[NODE_MAXIMUM_NICS][KIND_BYTES]; /* board and link layer; "": not told */
-    unsigned left_out;
     bool noted_vpd;
 };
 
@@ -297,10 +296,6 @@ static int read_device(struct infiniband_reader *reader, const char *name, bool 
     snprintf(folder, sizeof(folder), "%s/%s", reader->class_folder, name);
     if (is_virtual_device(reader, folder) != virtual_ones)
         return 0;
-    if (virtual_ones && reader->draft->evidence.nic_count == NODE_MAXIMUM_NICS) {
-        reader->left_out++;
-        return 0;
-    }
     return add_device(reader, folder, clean, virtual_ones, err);
 }
 
@@ -310,13 +305,16 @@ static int read_devices(struct infiniband_reader *reader, struct error_info *err
     if (sysfs_tree_list(reader->tree, reader->class_folder, "", "", reader->names, &entries, err) <
         0)
         return -1;
-    for (unsigned pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < entries.count; i++)
-            if (read_device(reader, entries.names[i], pass == 1, err) < 0)
-                return -1;
-    if (reader->left_out > 0)
-        evidence_draft_note(reader->draft, "%u virtual functions are left out: a node has %u NICs",
-                            reader->left_out, NODE_MAXIMUM_NICS);
+    for (size_t i = 0; i < entries.count; i++)
+        if (read_device(reader, entries.names[i], false, err) < 0)
+            return -1;
+    const unsigned *count = &reader->draft->evidence.nic_count;
+    for (size_t i = 0; i < entries.count && *count < NODE_MAXIMUM_NICS; i++)
+        if (read_device(reader, entries.names[i], true, err) < 0)
+            return -1;
+    if (*count == NODE_MAXIMUM_NICS && entries.count > *count)
+        evidence_draft_note(reader->draft, "%zu virtual functions are left out: a node has %u NICs",
+                            entries.count - *count, NODE_MAXIMUM_NICS);
     return 0;
 }
 
