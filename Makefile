@@ -204,15 +204,15 @@ READER_SOURCES := \
 	common/topology/fabric_readers/text_lines.c \
 	common/topology/fabric_readers/topograph_graph.c \
 	common/topology/fabric_readers/topograph_model.c \
-	common/topology/node_readers/hwloc_import.c \
-	common/topology/node_readers/hwloc_reader.c \
+	common/topology/node_readers/hwloc/hwloc_import.c \
+	common/topology/node_readers/hwloc/hwloc_reader.c \
 	common/topology/node_readers/nccl_topology.c \
-	common/topology/node_readers/nvlink_closure.c \
+	common/topology/node_readers/hwloc/nvlink_closure.c \
 	common/topology/node_readers/nvml/nvml_device.c \
 	common/topology/node_readers/nvml/nvml_links.c \
 	common/topology/node_readers/nvml/nvml_symbols.c \
 	common/topology/node_readers/nvml_reader.c \
-	common/topology/node_readers/pci_device.c \
+	common/topology/node_readers/hwloc/pci_device.c \
 	common/topology/node_readers/reader_child.c \
 	common/topology/node_readers/sysfs/infiniband_reader.c \
 	common/topology/node_readers/sysfs/kfd_nodes.c \

@@ -13,7 +13,7 @@
 #include "base/text_file.h"
 #include "tests/support/xml_mutation.h"
 #include "topology/gpu_catalogue.h"
-#include "topology/node_readers/hwloc_reader.h"
+#include "topology/node_readers/hwloc/hwloc_reader.h"
 #include "topology/node_readers/reader_child.h"
 #include <dirent.h>
 #include <errno.h>

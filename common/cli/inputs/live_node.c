@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs/live_node.h"
 #include "topology/node_readers/evidence_draft.h"
-#include "topology/node_readers/hwloc_reader.h"
+#include "topology/node_readers/hwloc/hwloc_reader.h"
 #include "topology/node_readers/nvml_reader.h"
 #include "topology/node_readers/sysfs/infiniband_reader.h"
 #include "topology/node_readers/sysfs/kfd_reader.h"

@@ -5,7 +5,7 @@
 #include "topology/fabric_readers/fabric_file.h"
 #include "topology/fabric_readers/fabric_readers.h"
 #include "topology/fabric_readers/labels/label_fabric.h"
-#include "topology/node_readers/hwloc_reader.h"
+#include "topology/node_readers/hwloc/hwloc_reader.h"
 #include "topology/node_readers/nccl_topology.h"
 #include "topology/node_readers/node_file.h"
 #include "topology/node_readers/slurm_gres.h"

@@ -70,11 +70,21 @@ static bool is_ethernet_beside_infiniband(const struct nic_roles *roles,
     return false;
 }
 
-/* In the classes of nvidia-smi: NODE or SYS to every GPU, while another is PIX or PXB. */
+static bool knows_every_gpu(const struct nic_candidate *nic, unsigned gpu_count)
+{
+    for (unsigned i = 0; i < gpu_count; i++)
+        if (nic->links[i] == LINK_UNKNOWN)
+            return false;
+    return true;
+}
+
+/* In the classes of nvidia-smi: NODE or SYS to every GPU, while another is PIX or PXB. SYS to
+ * some says nothing of the others (cut tables); NODE tells where the NIC is at home. */
 static bool is_far(const struct nic_roles *roles, const struct nic_candidate *nic)
 {
     unsigned own = nearest_distance(nic, roles->gpu_count);
-    if (own < (unsigned)LINK_NODE || own == DISTANCE_UNKNOWN)
+    if (own < (unsigned)LINK_NODE || own == DISTANCE_UNKNOWN ||
+        (own == (unsigned)LINK_SYS && !knows_every_gpu(nic, roles->gpu_count)))
         return false;
     for (unsigned i = 0; i < roles->count; i++)
         if (is_usable(&roles->nics[i]) &&

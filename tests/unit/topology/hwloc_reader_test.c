@@ -2,8 +2,8 @@
 #include "tests/unit/topology/topology_fixture.h"
 
 #include "base/text_file.h"
-#include "topology/node_readers/hwloc_import.h"
-#include "topology/node_readers/hwloc_reader.h"
+#include "topology/node_readers/hwloc/hwloc_import.h"
+#include "topology/node_readers/hwloc/hwloc_reader.h"
 #include "topology/node_readers/reader_child.h"
 #include <signal.h>
 #include <stdio.h>

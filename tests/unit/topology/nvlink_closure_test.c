@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/unit_test.h"
 
-#include "topology/node_readers/nvlink_closure.h"
+#include "topology/node_readers/hwloc/nvlink_closure.h"
 
 #define SW NVLINK_SWITCH
 #define CPU NVLINK_OTHER

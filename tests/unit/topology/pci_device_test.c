@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/unit_test.h"
 
-#include "topology/node_readers/pci_device.h"
+#include "topology/node_readers/hwloc/pci_device.h"
 
 static void knows_gpus_from_decoys(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "topology/node_readers/nvlink_closure.h"
+#include "topology/node_readers/hwloc/nvlink_closure.h"
 #include <math.h>
 
 static double switch_sum(const uint64_t *matrix, size_t count, const int *gpu_of, size_t entry)

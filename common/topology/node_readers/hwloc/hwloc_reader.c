@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "topology/node_readers/hwloc_reader.h"
+#include "topology/node_readers/hwloc/hwloc_reader.h"
 #include "base/parse_number.h"
-#include "topology/node_readers/hwloc_import.h"
+#include "topology/node_readers/hwloc/hwloc_import.h"
 #include "topology/node_readers/reader_child.h"
 #include <string.h>
 

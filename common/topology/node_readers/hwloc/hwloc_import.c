@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "topology/node_readers/hwloc_import.h"
+#include "topology/node_readers/hwloc/hwloc_import.h"
 #include "base/parse_number.h"
-#include "topology/node_readers/nvlink_closure.h"
-#include "topology/node_readers/pci_device.h"
+#include "topology/node_readers/hwloc/nvlink_closure.h"
+#include "topology/node_readers/hwloc/pci_device.h"
 #include "topology/text_list.h"
 #include <hwloc.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "topology/node_readers/pci_device.h"
+#include "topology/node_readers/hwloc/pci_device.h"
 #include "base/cleanup.h"
 
 #define VENDOR_NVIDIA 0x10de
