@@ -123,13 +123,24 @@ void merge_gpu_problem(struct merge_state *state, unsigned gpu, const char *text
         state->gpus[gpu].problem = merge_copy_text(state, text);
 }
 
+static bool is_known_model(const struct merge_state *state, const char *text)
+{
+    return text && state->catalogue && gpu_catalogue_find(state->catalogue, text, 0);
+}
+
+/* A name that the catalogue knows is worth more than a higher source's that it does not. */
+static void take_model(const struct merge_state *state, const char *said, const char **text)
+{
+    if (!*text || (said && !is_known_model(state, *text) && is_known_model(state, said)))
+        *text = said;
+}
+
 /* Highest rank first, so that only what is still unknown is taken. */
 static void describe_gpu(struct merge_state *state, size_t e, const struct evidence_gpu *said,
                          unsigned index, struct gpu_sources *sources)
 {
     struct node_gpu *gpu = &state->gpus[index];
-    if (!sources->model_texts[index])
-        sources->model_texts[index] = said->model_text;
+    take_model(state, said->model_text, &sources->model_texts[index]);
     if (!gpu->uuid)
         gpu->uuid = merge_copy_text(state, said->uuid);
     if (!gpu->cpus)

@@ -189,6 +189,24 @@ static void hidden_gpus_are_told(void **state)
     assert_non_null(strstr(node->gpus[1].problem, "does not list it"));
 }
 
+static void known_names_win(void **state)
+{
+    (void)state;
+    static const struct evidence_gpu kfd_gpu[] = {
+        {.bus_id = "0000:01:00.0", .model_text = "gfx90a 1002:ffff", .numa = NUMA_UNKNOWN}};
+    static const struct evidence_gpu hwloc_gpu[] = {
+        {.bus_id = "0000:01:00.0", .model_text = "AMD Instinct MI210", .numa = NUMA_UNKNOWN}};
+    const struct node_evidence kfd = {
+        .source = EVIDENCE_KFD, .source_text = "kfd", .gpus = kfd_gpu, .gpu_count = 1};
+    const struct node_evidence hwloc = {
+        .source = EVIDENCE_HWLOC, .source_text = "hwloc", .gpus = hwloc_gpu, .gpu_count = 1};
+    const struct node_evidence *const all[] = {&hwloc, &kfd};
+    CLEANUP(node_topology) struct node_topology *node = merge(all, 2);
+    assert_string_equal(node->gpus[0].model, "mi210");
+    CLEANUP(node_topology) struct node_topology *alone = merge_one(&kfd);
+    assert_string_equal(alone->gpus[0].model, "gfx90a 1002:ffff");
+}
+
 static void roles_of_a_file_stand(void **state)
 {
     (void)state;
@@ -277,6 +295,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(unknown_pairs_stay_open),
     cmocka_unit_test(numa_contradictions_are_told),
     cmocka_unit_test(hidden_gpus_are_told),
+    cmocka_unit_test(known_names_win),
     cmocka_unit_test(roles_of_a_file_stand),
     cmocka_unit_test(slow_rails_are_told),
     cmocka_unit_test(storage_cards_of_a_tray_are_no_rails),
