@@ -700,7 +700,7 @@ check-slurm:  ## a private Slurm on this machine, with the plugin
 	$(call check_suites,debug,release,slurm)
 check-corpus:  ## real machines' files from ../shared, where it is
 	$(call check_suites,debug,release,corpus)
-check-mutations:  ## each of 170,000 damaged hwloc files of ../shared: about 15 minutes
+check-mutations:  ## all 170,000 ways of damage to the hwloc files of ../shared: 20 to 30 minutes
 	@$(DEPS) build check
 	$(SUB_MAKE) VARIANT=debug test-programs
 	$(SUB_MAKE) VARIANT=debug run-mutations
