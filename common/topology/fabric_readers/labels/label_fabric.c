@@ -80,9 +80,9 @@ static const char *value_of(const struct label_table *table, size_t node, const 
 
 static size_t count_nodes_with(const struct label_table *table, const char *key)
 {
-    size_t count = 0;
+    size_t count = 0, column = name_index_find(table->columns, key); /* each key has one */
     for (size_t i = 0; i < table->node_count; i++)
-        count += value_of(table, i, key) != NULL;
+        count += table->values[i * table->column_count + column] != NULL;
     return count;
 }
 
