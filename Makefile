@@ -389,6 +389,7 @@ FUZZ_TESTS := \
 	tests/fuzz/json_document_fuzz.c \
 	tests/fuzz/model_config_fuzz.c \
 	tests/fuzz/model_file_fuzz.c \
+	tests/fuzz/node_cache_fuzz.c \
 	tests/fuzz/node_file_fuzz.c \
 	tests/fuzz/nccl_topology_fuzz.c \
 	tests/fuzz/node_list_fuzz.c \
