@@ -53,7 +53,8 @@ static int check_choices(const struct command_options *options, bool *ret_slurm,
                          struct error_info *err)
 {
     *ret_slurm = options->from_count > 0;
-    if (*ret_slurm && (options->from_count > 1 || strcmp(options->from[0], TOPOLOGY_SOURCE_SLURM)))
+    if (*ret_slurm &&
+        (options->from_count > 1 || strcmp(options->from[0], TOPOLOGY_SOURCE_SLURM) != 0))
         return error_set(err, "--from is for `slurm` here; nodes' files are named without an "
                               "option: parplan topology collect FILE…");
     if (*ret_slurm && (options->word_count > 0 || options->fabric || options->exclude_degraded))

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster.yaml: no crash; a cluster that was read holds together. */
+/* cluster.yaml: no crash; a cluster that was read holds together, and is written, read and written
+ * again to the same bytes. */
+#include "report/files/cluster_file.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "topology/cluster_topology.h"
 #include "topology/nvlink_domain.h"
 #include "topology/preset_catalogue.h"
+
+#define TEXT_MAXIMUM_BYTES ((size_t)64 << 20)
+#define WRITTEN_NODES 1000u /* more take their time, and show nothing new */
 
 static void require_kind(const struct node_topology *kind)
 {
@@ -42,6 +47,26 @@ static void require_cluster(const struct cluster_topology *cluster)
                  cluster->name);
 }
 
+static void require_same_text(const struct cluster_topology *cluster,
+                              const struct preset_catalogue *presets,
+                              const struct gpu_catalogue *gpus)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(text_buffer) struct text_buffer first, second;
+    text_buffer_init(&first, TEXT_MAXIMUM_BYTES);
+    text_buffer_init(&second, TEXT_MAXIMUM_BYTES);
+    fuzz_require(cluster_file_write(cluster, presets, gpus, &first, &err) == 0, "writing failed",
+                 err.text);
+    CLEANUP(cluster_topology)
+    struct cluster_topology *back = cluster_topology_parse(text_buffer_text(&first), first.length,
+                                                           "cluster.yaml", presets, gpus, &err);
+    fuzz_require(back, err.text, text_buffer_text(&first));
+    fuzz_require(cluster_file_write(back, presets, gpus, &second, &err) == 0, "writing failed",
+                 err.text);
+    fuzz_require(strcmp(text_buffer_text(&first), text_buffer_text(&second)) == 0,
+                 text_buffer_text(&second), text_buffer_text(&first));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct gpu_catalogue *gpus;
@@ -61,5 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < cluster->kind_count; i++)
         require_kind(cluster->kinds[i]);
     require_cluster(cluster);
+    if (cluster->node_count <= WRITTEN_NODES)
+        require_same_text(cluster, presets, gpus);
     return 0;
 }

@@ -67,7 +67,8 @@ static struct slice next_line(struct slice *rest)
 static bool is_blank(struct slice text)
 {
     for (size_t i = 0; i < text.bytes; i++)
-        if (!memchr(" \t\r\n", text.text[i], 4))
+        if (text.text[i] != ' ' && text.text[i] != '\t' && text.text[i] != '\r' &&
+            text.text[i] != '\n')
             return false;
     return true;
 }

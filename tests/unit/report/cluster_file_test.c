@@ -89,14 +89,11 @@ static void clusters_come_back(void **state)
 static void preset_clusters_come_back(void **state)
 {
     (void)state;
-    static const char *const names[] = {"dgx-h100:1", "dgx-h100:100", "gb200-nvl72:40", "dgx-1v:3",
-                                        "mi300x:33"};
-    CLEANUP(preset_catalogue) struct preset_catalogue *presets = open_presets();
+    static const char *const names[] = {"dgx-h100:1", "dgx-h100:100", "gb200-nvl72:40",
+                                        "dgx1-v100:3", "mi300x:33"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct error_info err = {.kind = ERROR_NONE};
         CLEANUP(cluster_topology) struct cluster_topology *cluster = preset_cluster(names[i], &err);
-        if (!cluster && strstr(err.text, "no node preset"))
-            continue; /* not in this catalogue */
         expect_made(cluster, &err);
         expect_round_trip(cluster);
     }
