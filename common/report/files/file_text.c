@@ -45,12 +45,27 @@ static bool find_rate_text(double rate, const char *unit, double unit_rate, char
 
 void file_add_rate(struct text_buffer *out, double bytes_per_second, enum rate_unit unit)
 {
+    static const struct {
+        const char *name;
+        double bytes_per_second;
+        enum rate_unit kind;
+        double least; /* smaller rates read better in the next unit */
+    } units[] = {
+        {"Tb/s", 125e9, RATE_IN_BITS, 125e9},
+        {"Gb/s", 125e6, RATE_IN_BITS, 0},
+        {"GB/s", 1e9, RATE_IN_BYTES, 0},
+        {"B/s", 1, RATE_IN_BYTES, 0},
+    };
     char text[RATE_BYTES];
-    bool found = unit == RATE_IN_BITS && find_rate_text(bytes_per_second, "Gb/s", 125e6, text, out);
-    if (!found && !find_rate_text(bytes_per_second, "GB/s", 1e9, text, out) &&
-        !find_rate_text(bytes_per_second, "B/s", 1, text, out))
-        out->failed = true;
-    text_buffer_add_text(out, text);
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        if ((units[i].kind == RATE_IN_BITS && unit != RATE_IN_BITS) ||
+            bytes_per_second < units[i].least ||
+            !find_rate_text(bytes_per_second, units[i].name, units[i].bytes_per_second, text, out))
+            continue;
+        text_buffer_add_text(out, text);
+        return;
+    }
+    out->failed = true;
 }
 
 void file_add_text(struct text_buffer *out, const char *text)

@@ -129,18 +129,18 @@ static void looks_like_this(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(text_buffer) struct text_buffer text = {.text = NULL};
     assert_int_equal(write_cluster(cluster, &text, &err), 0);
-    assert_string_equal(text_buffer_text(&text), CLUSTER
-                        "kinds:\n"
-                        "  h100:\n"
-                        "    preset: dgx-h100\n"
-                        "nodes:\n"
-                        "  - {names: \"n[1-4]\", kind: h100}\n"
-                        "fabric:\n"
-                        "  tiers: [leaf, spine]\n"
-                        "  switches:\n"
-                        "    - {name: l1, tier: leaf, nodes: \"n[1-2]\", uplink: 3200Gb/s}\n"
-                        "    - {name: l2, tier: leaf, nodes: \"n[3-4]\"}\n"
-                        "    - {name: s, tier: spine, children: \"l[1-2]\"}\n");
+    assert_string_equal(text_buffer_text(&text),
+                        CLUSTER "kinds:\n"
+                                "  h100:\n"
+                                "    preset: dgx-h100\n"
+                                "nodes:\n"
+                                "  - {names: \"n[1-4]\", kind: h100}\n"
+                                "fabric:\n"
+                                "  tiers: [leaf, spine]\n"
+                                "  switches:\n"
+                                "    - {name: l1, tier: leaf, nodes: \"n[1-2]\", uplink: 3.2Tb/s}\n"
+                                "    - {name: l2, tier: leaf, nodes: \"n[3-4]\"}\n"
+                                "    - {name: s, tier: spine, children: \"l[1-2]\"}\n");
 }
 
 static struct fabric *parse_fabric(const char *text, struct error_info *err)
