@@ -7,6 +7,9 @@
 #define DRAFT_MAXIMUM_BYTES ((size_t)256 << 20)
 #define FIRST_CAPACITY 64u
 #define WARNING_BYTES 512
+/* In all lists: upper switches may list the nodes below them again. A few bytes of brackets
+ * make a million names, so that their sum needs a limit too. */
+#define MAXIMUM_NAMES ((size_t)2 * FABRIC_MAXIMUM_NODES)
 
 struct fabric_draft {
     struct arena *arena;
@@ -16,7 +19,8 @@ struct fabric_draft {
     size_t domain_capacity;
     const char *warnings[FABRIC_MAXIMUM_WARNINGS];
     struct fabric_input input;
-    bool failed; /* out of memory */
+    size_t name_count; /* in all lists */
+    bool failed;       /* out of memory */
 };
 
 struct fabric_draft *fabric_draft_create(const char *source, struct error_info *err)
@@ -105,8 +109,20 @@ size_t fabric_draft_switch_count(const struct fabric_draft *draft)
     return draft->input.switch_count;
 }
 
-static int add_name(const struct node_list **list, const char *name, struct error_info *err)
+static int count_names(struct fabric_draft *draft, size_t more, struct error_info *err)
 {
+    draft->name_count += more;
+    return draft->name_count <= MAXIMUM_NAMES
+               ? 0
+               : error_set(err, "%s: more than %zu names in all lists together",
+                           draft->input.source, MAXIMUM_NAMES);
+}
+
+static int add_name(struct fabric_draft *draft, const struct node_list **list, const char *name,
+                    struct error_info *err)
+{
+    if (count_names(draft, 1, err) < 0)
+        return -1;
     if (!*list)
         *list = node_list_create(err);
     return *list ? node_list_add((struct node_list *)*list, name, err) : -1;
@@ -115,39 +131,39 @@ static int add_name(const struct node_list **list, const char *name, struct erro
 int fabric_draft_add_node(struct fabric_draft *draft, size_t index, const char *name,
                           struct error_info *err)
 {
-    return add_name(&draft->switches[index].nodes, name, err);
+    return add_name(draft, &draft->switches[index].nodes, name, err);
 }
 
 int fabric_draft_add_child(struct fabric_draft *draft, size_t index, const char *name,
                            struct error_info *err)
 {
-    return add_name(&draft->switches[index].children, name, err);
+    return add_name(draft, &draft->switches[index].children, name, err);
 }
 
 /* Replaces what was there. */
-static int decode(const struct node_list **list, const char *where, const char *text,
-                  struct error_info *err)
+static int decode(struct fabric_draft *draft, const struct node_list **list, const char *where,
+                  const char *text, struct error_info *err)
 {
     struct node_list *decoded = node_list_decode(text, err);
     if (!decoded)
         return error_prefix(err, "%s", where);
     node_list_free((struct node_list *)*list);
     *list = decoded;
-    return 0;
+    return count_names(draft, node_list_count(decoded), err);
 }
 
 int fabric_draft_decode_nodes(struct fabric_draft *draft, size_t index, const char *text,
                               struct error_info *err)
 {
     struct fabric_switch_input *entry = &draft->switches[index];
-    return decode(&entry->nodes, entry->where, text, err);
+    return decode(draft, &entry->nodes, entry->where, text, err);
 }
 
 int fabric_draft_decode_children(struct fabric_draft *draft, size_t index, const char *text,
                                  struct error_info *err)
 {
     struct fabric_switch_input *entry = &draft->switches[index];
-    return decode(&entry->children, entry->where, text, err);
+    return decode(draft, &entry->children, entry->where, text, err);
 }
 
 int fabric_draft_add_domain(struct fabric_draft *draft, const char *name, const char *id,
@@ -192,14 +208,14 @@ size_t fabric_draft_domain_count(const struct fabric_draft *draft)
 int fabric_draft_add_domain_node(struct fabric_draft *draft, size_t domain, const char *name,
                                  struct error_info *err)
 {
-    return add_name(&draft->domains[domain].nodes, name, err);
+    return add_name(draft, &draft->domains[domain].nodes, name, err);
 }
 
 int fabric_draft_decode_domain(struct fabric_draft *draft, size_t domain, const char *text,
                                struct error_info *err)
 {
     struct fabric_domain_input *entry = &draft->domains[domain];
-    return decode(&entry->nodes, entry->where, text, err);
+    return decode(draft, &entry->nodes, entry->where, text, err);
 }
 
 void fabric_draft_warn(struct fabric_draft *draft, const char *format, ...)

@@ -196,7 +196,7 @@ static int read_pairs(struct reader *reader, char *line, unsigned *ret_seen, str
 {
     memset(reader->values, 0, sizeof(reader->values));
     for (;;) {
-        char *key_text = NULL, *value = NULL;
+        char *key_text = NULL, *value = line;
         enum slurm_key key = KEY_COUNT;
         if (next_pair(reader, &line, &key_text, &value, err) < 0)
             return -1;

@@ -117,6 +117,12 @@ static void refuses_what_is_no_text(void **state)
     expect_message(&err, "NUL byte");
     assert_null(fabric_parse_slurm("x", FABRIC_TEXT_MAXIMUM_BYTES + 1, "t", &err));
     expect_message(&err, "larger than");
+    if (unit_test_is_tortured())
+        return;
+    static const char many[] = "SwitchName=a Nodes=a[1-1048576]\nSwitchName=b Nodes=b[1-1048576]\n"
+                               "SwitchName=c Nodes=c1\n";
+    assert_null(parse(many, &err));
+    assert_string_equal(err.text, "topology.conf: more than 2097152 names in all lists together");
 }
 
 static const char azure_blocks[] = "# Number of Nodes in block1: 18\n"
