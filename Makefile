@@ -71,7 +71,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/node_readers/text/node_file_links.c \
 	common/topology/node_readers/preset_node.c \
 	common/topology/node_topology.c \
-	common/topology/nvlink_domain.c \
+	common/topology/groups/nvlink_domain.c \
 	common/topology/preset_catalogue.c \
 	common/topology/text_list.c
 

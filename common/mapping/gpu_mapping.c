@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/gpu_mapping.h"
-#include "topology/nvlink_domain.h"
+#include "topology/groups/nvlink_domain.h"
 
 /* Whether the plain order is as good as any, or nothing better is known. */
 static bool order_is_plain(const struct node_topology *node, unsigned tp)

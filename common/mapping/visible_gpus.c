@@ -91,6 +91,19 @@ static int solve(const struct node_topology *node, unsigned tp, const struct mat
     return 0;
 }
 
+/* False: the order that is there. */
+static bool write_order(const struct token *tokens, const unsigned *order, unsigned count,
+                        struct text_buffer *ret)
+{
+    bool same = true;
+    for (unsigned i = 0; i < count; i++)
+        same = same && order[i] == i;
+    for (unsigned i = 0; !same && i < count; i++)
+        text_buffer_add(ret, "%s%.*s", i > 0 ? "," : "", (int)tokens[order[i]].length,
+                        tokens[order[i]].text);
+    return !same;
+}
+
 enum visible_order visible_gpus_order(const struct node_topology *node, unsigned tp, unsigned ranks,
                                       const char *visible, const char *devices,
                                       struct text_buffer *ret, struct error_info *err)
@@ -112,11 +125,5 @@ enum visible_order visible_gpus_order(const struct node_topology *node, unsigned
             *err = why;
         return why.kind == ERROR_MEMORY ? VISIBLE_FAILED : VISIBLE_UNKNOWN;
     }
-    bool same = true;
-    for (unsigned i = 0; i < count; i++)
-        same = same && order[i] == i;
-    for (unsigned i = 0; !same && i < count; i++)
-        text_buffer_add(ret, "%s%.*s", i > 0 ? "," : "", (int)tokens[order[i]].length,
-                        tokens[order[i]].text);
-    return same ? VISIBLE_SAME : VISIBLE_CHANGED;
+    return write_order(tokens, order, count, ret) ? VISIBLE_CHANGED : VISIBLE_SAME;
 }

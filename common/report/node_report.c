@@ -3,7 +3,7 @@
 #include "report/number_text.h"
 #include "report/text_table.h"
 #include "report/topology_report.h"
-#include "topology/nvlink_domain.h"
+#include "topology/groups/nvlink_domain.h"
 
 #define MATRIX_MAXIMUM_GPUS 16u
 #define NICS_SHOWN 4u /* of a GPU */

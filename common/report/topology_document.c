@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/number_text.h"
 #include "report/topology_report.h"
-#include "topology/nvlink_domain.h"
+#include "topology/groups/nvlink_domain.h"
 
 #define SCHEMA "parplan.topology/1"
 #define DIGITS 9u

@@ -2,7 +2,7 @@
 /* gpu_groups_partition: exact by dynamic programming over sets of GPUs up to EXACT_MAXIMUM,
  * greedy above. */
 #include "topology/groups/gpu_ring.h"
-#include "topology/nvlink_domain.h"
+#include "topology/groups/nvlink_domain.h"
 #include <stdlib.h>
 #include <string.h>
 

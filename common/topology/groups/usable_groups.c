@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "topology/groups/nvlink_domain.h"
 #include "topology/node_readers/node_restate.h"
-#include "topology/nvlink_domain.h"
 
 static unsigned list_sound(const struct node_topology *node, unsigned *gpus)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/topology/topology_fixture.h"
 
-#include "topology/nvlink_domain.h"
+#include "topology/groups/nvlink_domain.h"
 
 #define GB 1e9
 
@@ -342,4 +342,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(survives_lack_of_memory),
 };
 
-int main(void) { return unit_test_main("topology/nvlink_domain", tests, COUNT_OF(tests)); }
+int main(void) { return unit_test_main("topology/groups/nvlink_domain", tests, COUNT_OF(tests)); }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "topology/nvlink_domain.h"
+#include "topology/groups/nvlink_domain.h"
 #include "base/parse_number.h"
 #include "topology/groups/gpu_ring.h"
 
