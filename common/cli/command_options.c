@@ -59,6 +59,8 @@ static const struct option_rule rules[] = {
      BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_COLLECT), OPTION_TEXTS, AT(from), 0, 0},
     {"guids", "FILE", "with --from: lines \"host: 0xguid\" for a listing of switches by GUID",
      BIT(COMMAND_TOPOLOGY), OPTION_TEXT, AT(guids), 0, 0},
+    {"label-keys", "FILE", "which labels of Kubernetes' nodes count (parplan.labels/1)", PLACES,
+     OPTION_TEXT, AT(label_keys), 0, 0},
     {"cluster", "FILE|PRESET:NODES", "a cluster file, or preset nodes as dgx-h100:16", PLACES,
      OPTION_TEXT, AT(cluster), 0, 0},
     {"node", "FILE|PRESET",

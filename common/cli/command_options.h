@@ -42,7 +42,7 @@ struct command_options {
     bool every_rank;
     const char *from[OPTION_MAXIMUM_REPEATS]; /* in their order; from_count of them */
     size_t from_count;
-    const char *guids;
+    const char *guids, *label_keys;
     const char *nvml, *sysfs;
     const char *write_cache;
     const char *cluster, *node, *fabric, *nodes;

@@ -38,7 +38,7 @@ static int open_request(struct topology_source *source, const struct command_opt
     const struct topology_request request = {
         .paths = options->from,
         .path_count = options->from_count,
-        .guids = options->guids,
+        .hints = {.guids = options->guids, .label_keys = options->label_keys},
         .gpu = options->gpu,
         .nvml_library = options->nvml,
         .sysfs_root = options->sysfs,

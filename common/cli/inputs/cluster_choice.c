@@ -47,11 +47,13 @@ struct node_topology *node_choice_open(const char *name, const char *gpu,
     return move_pointer(source.node);
 }
 
-static struct fabric *open_fabric(const char *path, const struct catalogues *catalogues,
-                                  struct error_info *err)
+static struct fabric *open_fabric(const struct command_options *options,
+                                  const struct catalogues *catalogues, struct error_info *err)
 {
     CLEANUP_DONE(topology_source) struct topology_source source = {.node = NULL};
-    const struct topology_request request = {.paths = &path, .path_count = 1};
+    const char *path = options->fabric;
+    const struct topology_request request = {
+        .paths = &path, .path_count = 1, .hints = {.label_keys = options->label_keys}};
     if (topology_source_open(&source, &request, catalogues, err) < 0)
         return NULL;
     if (!source.fabric)
@@ -104,7 +106,7 @@ static struct cluster_topology *from_node(const struct command_options *options,
 {
     CLEANUP(fabric) struct fabric *fabric = NULL;
     if (options->fabric) {
-        fabric = open_fabric(options->fabric, catalogues, err);
+        fabric = open_fabric(options, catalogues, err);
         if (!fabric)
             return NULL;
     }

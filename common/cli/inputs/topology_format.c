@@ -16,6 +16,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#define LABEL_KEYS_MAXIMUM_BYTES ((size_t)1 << 20)
+
 #define READABLE                                                                                   \
     "a node (hwloc XML, NCCL topology XML, `nvidia-smi topo -m`, gres.conf, a parplan.node/1 "     \
     "file, a copy of /sys), a fabric (topology.conf, topology.yaml, ibnetdiscover, topograph, "    \
@@ -25,7 +27,7 @@ struct source_text {
     const char *name; /* for messages */
     const char *text;
     size_t bytes;
-    const char *guids; /* a path, or NULL */
+    const struct topology_hints *hints;
     const struct catalogues *catalogues;
 };
 
@@ -35,13 +37,14 @@ typedef struct fabric *(*fabric_parse_fn)(const char *text, size_t bytes, const 
                                           struct error_info *err);
 
 /* The first row whose mark begins the text or one of its lines, without case. Exactly one of
- * the last three is there. */
+ * the last four is there. */
 struct topology_format {
     const char *mark;
     bool first_line_only;
     bool (*has_form)(const char *text); /* beside the mark; or NULL */
     node_parse_fn node;
     fabric_parse_fn fabric;
+    struct fabric *(*fabric_with_hints)(const struct source_text *from, struct error_info *err);
     struct cluster_topology *(*cluster)(const struct source_text *from, struct error_info *err);
 };
 
@@ -52,10 +55,28 @@ static struct cluster_topology *parse_cluster(const struct source_text *from,
                                   from->catalogues->gpus, err);
 }
 
-static struct fabric *parse_labels(const char *text, size_t bytes, const char *source,
-                                   struct error_info *err)
+static struct fabric_label_keys *load_label_keys(const char *path, struct error_info *err)
 {
-    return fabric_parse_kubernetes(text, bytes, source, fabric_label_keys_default(), err);
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = text_file_read(path, LABEL_KEYS_MAXIMUM_BYTES, &bytes, err);
+    if (!text)
+        return NULL;
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, path, err);
+    if (!document || yaml_document_check_schema(document, LABEL_KEYS_SCHEMA, err) < 0)
+        return NULL;
+    return fabric_label_keys_load(yaml_document_root(document), err);
+}
+
+static struct fabric *parse_labels(const struct source_text *from, struct error_info *err)
+{
+    CLEANUP(fabric_label_keys) struct fabric_label_keys *keys = NULL;
+    if (from->hints->label_keys) {
+        keys = load_label_keys(from->hints->label_keys, err);
+        if (!keys)
+            return NULL;
+    }
+    return fabric_parse_kubernetes(from->text, from->bytes, from->name, keys, err);
 }
 
 /* "host: 5e797fc6-0f46-421a-8724-0e102c0f723c" */
@@ -95,7 +116,7 @@ static const struct topology_format formats[] = {
     {.mark = "blocks:", .fabric = fabric_parse_topograph_model},
     {.mark = "\"instances\"", .fabric = fabric_parse_topograph_graph},
     {.mark = "{\"instances\"", .fabric = fabric_parse_topograph_graph},
-    {.mark = "{", .first_line_only = true, .fabric = parse_labels},
+    {.mark = "{", .first_line_only = true, .fabric_with_hints = parse_labels},
     {.mark = "",
      .first_line_only = true,
      .has_form = has_cluster_uuid,
@@ -136,10 +157,11 @@ static struct fabric *parse_with_guids(const struct source_text *from, struct er
 {
     size_t bytes = 0;
     CLEANUP_MEMORY char *guids =
-        text_file_read(from->guids, TOPOLOGY_SOURCE_MAXIMUM_BYTES, &bytes, err);
+        text_file_read(from->hints->guids, TOPOLOGY_SOURCE_MAXIMUM_BYTES, &bytes, err);
     if (!guids)
         return NULL;
-    return fabric_parse_sharp(from->text, from->bytes, from->name, guids, bytes, from->guids, err);
+    return fabric_parse_sharp(from->text, from->bytes, from->name, guids, bytes, from->hints->guids,
+                              err);
 }
 
 static int parse(struct topology_input *input, const struct source_text *from,
@@ -148,7 +170,7 @@ static int parse(struct topology_input *input, const struct source_text *from,
     const char *start = skip_blank(from->text);
     if (*start == '\0')
         return error_set(err, "%s: the file is empty; give %s", from->name, READABLE);
-    if (from->guids) {
+    if (from->hints->guids) {
         input->fabric = parse_with_guids(from, err);
         return input->fabric ? 0 : -1;
     }
@@ -159,6 +181,8 @@ static int parse(struct topology_input *input, const struct source_text *from,
         return add_evidence(input, format->node(from->text, from->bytes, from->name, err));
     if (format->fabric)
         input->fabric = format->fabric(from->text, from->bytes, from->name, err);
+    else if (format->fabric_with_hints)
+        input->fabric = format->fabric_with_hints(from, err);
     else
         input->cluster = format->cluster(from, err);
     return input->fabric || input->cluster ? 0 : -1;
@@ -215,8 +239,9 @@ static int open_directory(struct topology_input *input, const char *path, struct
                      path);
 }
 
-static int open_path(struct topology_input *input, const char *path, const char *guids,
-                     const struct catalogues *catalogues, struct error_info *err)
+static int open_path(struct topology_input *input, const char *path,
+                     const struct topology_hints *hints, const struct catalogues *catalogues,
+                     struct error_info *err)
 {
     if (strcmp(path, TOPOLOGY_SOURCE_SLURM) == 0)
         return open_controller(input, err);
@@ -227,15 +252,18 @@ static int open_path(struct topology_input *input, const char *path, const char 
     if (!text)
         return -1;
     const struct source_text from = {
-        .name = path, .text = text, .bytes = bytes, .guids = guids, .catalogues = catalogues};
+        .name = path, .text = text, .bytes = bytes, .hints = hints, .catalogues = catalogues};
     return parse(input, &from, err);
 }
 
-int topology_input_open(struct topology_input *input, const char *path, const char *guids,
-                        const struct catalogues *catalogues, struct error_info *err)
+int topology_input_open(struct topology_input *input, const char *path,
+                        const struct topology_hints *hints, const struct catalogues *catalogues,
+                        struct error_info *err)
 {
+    static const struct topology_hints none;
     *input = (struct topology_input){.fabric = NULL};
-    if (open_path(input, path, guids, catalogues, err) == 0)
+    hints = hints ? hints : &none;
+    if (open_path(input, path, hints, catalogues, err) == 0)
         return 0;
     topology_input_done(input);
     return -1;

@@ -24,11 +24,19 @@ struct topology_input {
     struct cluster_topology *cluster;
 };
 
-/* path: a file, a directory (a copy of a machine's /sys), or TOPOLOGY_SOURCE_SLURM, which asks
- * the running controller through `scontrol show topology`. guids: for InfiniBand listings by
- * GUID, the file with "host: 0xguid" lines; or NULL. */
-int topology_input_open(struct topology_input *input, const char *path, const char *guids,
-                        const struct catalogues *catalogues, struct error_info *err);
+/* What some formats need beside the text: paths, or NULL. */
+struct topology_hints {
+    const char *guids;      /* lines "host: 0xguid", for listings of switches by GUID */
+    const char *label_keys; /* which labels of Kubernetes count (LABEL_KEYS_SCHEMA) */
+};
+
+#define LABEL_KEYS_SCHEMA "parplan.labels/1"
+
+/* hints: or NULL. path: a file, a directory (a copy of a machine's /sys), or TOPOLOGY_SOURCE_SLURM,
+ * which asks the running controller through `scontrol show topology`. */
+int topology_input_open(struct topology_input *input, const char *path,
+                        const struct topology_hints *hints, const struct catalogues *catalogues,
+                        struct error_info *err);
 void topology_input_done(struct topology_input *input);
 
 DEFINE_CLEANUP_DONE(topology_input);

@@ -49,6 +49,16 @@ static struct node_evidence *name_gpus(const char *gpu, const struct gathered *g
     return draft ? evidence_draft_finish(draft, err) : NULL;
 }
 
+/* What a file of ours says, else the first path. */
+static const char *name_node(const struct gathered *gathered,
+                             const struct topology_request *request)
+{
+    for (size_t i = 0; i < gathered->count; i++)
+        if (gathered->evidence[i]->node_name)
+            return gathered->evidence[i]->node_name;
+    return request->path_count > 0 ? request->paths[0] : LIVE_NAME;
+}
+
 static int merge(struct topology_source *source, struct gathered *gathered,
                  const struct topology_request *request, const struct catalogues *catalogues,
                  struct error_info *err)
@@ -62,8 +72,8 @@ static int merge(struct topology_source *source, struct gathered *gathered,
             return -1;
         gathered->evidence[gathered->count++] = gathered->named;
     }
-    source->node = node_topology_merge(request->path_count > 0 ? request->paths[0] : LIVE_NAME,
-                                       gathered->evidence, gathered->count, catalogues->gpus, err);
+    source->node = node_topology_merge(name_node(gathered, request), gathered->evidence,
+                                       gathered->count, catalogues->gpus, err);
     return source->node ? 0 : -1;
 }
 
@@ -87,7 +97,7 @@ static int open_paths(struct gathered *gathered, const struct topology_request *
 {
     for (size_t i = 0; i < request->path_count; i++) {
         struct topology_input *input = &gathered->inputs[gathered->input_count];
-        if (topology_input_open(input, request->paths[i], request->guids, catalogues, err) < 0)
+        if (topology_input_open(input, request->paths[i], &request->hints, catalogues, err) < 0)
             return -1;
         gathered->input_count++;
         if (i > 0 && input->evidence_count == 0)

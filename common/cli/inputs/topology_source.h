@@ -14,8 +14,8 @@
 struct topology_request {
     const char *const *paths;
     size_t path_count; /* 0: this machine */
-    const char *guids; /* topology_input_open; or NULL */
-    const char *gpu;   /* the GPUs' model where no source names it; or NULL */
+    struct topology_hints hints;
+    const char *gpu; /* the GPUs' model where no source names it; or NULL */
     /* For this machine: */
     const char *nvml_library; /* or NULL: the usual one */
     const char *sysfs_root;   /* or NULL: "/" */

@@ -239,6 +239,7 @@ int node_paths_domain(struct fabric_draft *draft, struct name_index *ids, const 
         number = fabric_draft_domain_count(draft);
         if (fabric_draft_add_domain(draft, name, id, line, err) < 0)
             return -1;
+        fabric_draft_set_candidate(draft, number); /* labels name racks of boxes, too */
         if (name_index_add(ids, id, number) < 0)
             return error_set_memory(err);
     }

@@ -127,6 +127,7 @@ static int read_block(struct fabric_draft *draft, const struct yaml_node *node,
     if (load_unit(node, unit_block_fields, COUNT_OF(unit_block_fields), &unit, err) < 0 ||
         fabric_draft_add_domain(draft, unit.name, NULL, node->line, err) < 0)
         return -1;
+    fabric_draft_set_candidate(draft, index);
     return has_names(unit.nodes) ? fabric_draft_decode_domain(draft, index, unit.nodes, err) : 0;
 }
 

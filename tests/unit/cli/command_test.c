@@ -89,7 +89,7 @@ static void shows_topologies(void **state)
         {{"parplan", "topology", "--cluster=dgx-h100:40"}, EXIT_DONE, "leaf[1-2]"},
         {{"parplan", "topology", "--cluster=gb200-nvl72:2", "--format=yaml"},
          EXIT_DONE,
-         "kind: cluster"},
+         "preset: gb200-nvl72"},
         {{"parplan", "topology", "--node=dgx-h100", "--nodes=n[1-2]"},
          EXIT_DONE,
          "fabric: unknown"},
