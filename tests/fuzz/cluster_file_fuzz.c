@@ -4,7 +4,7 @@
 #include "report/files/cluster_file.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "topology/cluster_topology.h"
-#include "topology/nvlink_domain.h"
+#include "topology/groups/nvlink_domain.h"
 #include "topology/preset_catalogue.h"
 
 #define TEXT_MAXIMUM_BYTES ((size_t)64 << 20)
