@@ -13,6 +13,7 @@
 #define MAXIMUM_PORTS 8u
 #define MAXIMUM_MATRIX 1024u /* objects in a distances matrix */
 #define BUS_ID_BYTES 24u
+#define CPU_LIST_BYTES 4096
 #define SOURCE_TEXT_BYTES 512
 #define MEGA 1e6
 #define KIBI 1024u
@@ -85,6 +86,17 @@ static int near_numa(struct walk *walk, hwloc_obj_t object)
     if (!near || !near->nodeset || hwloc_bitmap_weight(near->nodeset) != 1)
         return NUMA_UNKNOWN;
     return hwloc_bitmap_first(near->nodeset);
+}
+
+/* CPUs of that one NUMA node as "0-23,96-119"; NULL: unknown. */
+static const char *near_cpus(struct walk *walk, hwloc_obj_t object)
+{
+    char list[CPU_LIST_BYTES];
+    hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(walk->topology, object);
+    if (near_numa(walk, object) == NUMA_UNKNOWN || !near->cpuset)
+        return NULL;
+    int length = hwloc_bitmap_list_snprintf(list, sizeof(list), near->cpuset);
+    return length > 0 && length < (int)sizeof(list) ? copy(walk, list) : NULL;
 }
 
 /* --- GPUs --- */
@@ -170,6 +182,7 @@ static int add_gpu(struct walk *walk, hwloc_obj_t pci, const char *bus_id, struc
         .uuid = copy(walk, uuid ? uuid : device_info(pci, "AMDUUID")),
         .memory_bytes = gpu_memory(pci),
         .numa = near_numa(walk, pci),
+        .cpus = near_cpus(walk, pci),
     };
     return 0;
 }
