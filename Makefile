@@ -56,6 +56,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/merge/gpu_merge.c \
 	common/topology/merge/health.c \
 	common/topology/merge/link_rates.c \
+	common/topology/merge/merge_state.c \
 	common/topology/merge/nic_merge.c \
 	common/topology/merge/nic_roles.c \
 	common/topology/merge/node_merge.c \

@@ -117,12 +117,6 @@ static void take_numa(struct merge_state *state, size_t e, unsigned index, int s
     }
 }
 
-void merge_gpu_problem(struct merge_state *state, unsigned gpu, const char *text)
-{
-    if (!state->gpus[gpu].problem)
-        state->gpus[gpu].problem = merge_copy_text(state, text);
-}
-
 static bool is_known_model(const struct merge_state *state, const char *text)
 {
     return text && state->catalogue && gpu_catalogue_find(state->catalogue, text, 0);

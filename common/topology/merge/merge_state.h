@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge_state: what the parts of node_topology_merge share: node_merge.c (the whole),
+ * merge_state: what the parts of node_topology_merge share, which node_merge.c calls:
  * gpu_merge.c, nvlink_merge.c with link_rates.c and nvlink_domains.c, nic_merge.c and
  * health.c. Internal to the merge.
  */

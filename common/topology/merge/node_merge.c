@@ -1,71 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* node_topology_merge: the order of its parts, and what the node has besides GPUs and NICs. */
 #include "topology/merge/merge_state.h"
-#include "topology/text_list.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #define NODE_ARENA_MAXIMUM_BYTES ((size_t)16 << 20)
-#define FACT_VALUE_BYTES 512
 #define CATALOGUE_SOURCE "gpu catalogue"
 
 void node_evidence_free(struct node_evidence *evidence)
 {
     if (evidence)
         arena_free(evidence->arena);
-}
-
-const char *merge_copy_text(struct merge_state *state, const char *text)
-{
-    return text_list_copy(state->arena, text, &state->failed);
-}
-
-void merge_add_fact(struct merge_state *state, const char *fact, const char *source,
-                    const char *format, ...)
-{
-    if (state->node->fact_count == MERGE_MAXIMUM_FACTS)
-        return;
-    char value[FACT_VALUE_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(value, sizeof(value), format, arguments);
-    va_end(arguments);
-    state->facts[state->node->fact_count++] = (struct topology_fact){
-        .fact = merge_copy_text(state, fact),
-        .value = merge_copy_text(state, value),
-        .source = merge_copy_text(state, source),
-    };
-}
-
-void merge_warn(struct merge_state *state, const char *format, ...)
-{
-    if (state->node->warning_count == MERGE_MAXIMUM_WARNINGS)
-        return;
-    char text[FACT_VALUE_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    state->warnings[state->node->warning_count++] = merge_copy_text(state, text);
-}
-
-const char *merge_format(struct merge_state *state, const char *format, ...)
-{
-    char text[FACT_VALUE_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    return merge_copy_text(state, text);
-}
-
-void merge_conflict(struct merge_state *state, const char *what, const char *winner,
-                    const char *stands, const char *loser, const char *falls)
-{
-    merge_add_fact(state, "conflict", winner, "%s: %s; %s says %s", what, stands, loser, falls);
-    merge_warn(state, "%s: %s says %s, %s says %s; %s stands", what, winner, stands, loser, falls,
-               winner);
 }
 
 static void merge_host(struct merge_state *state)
