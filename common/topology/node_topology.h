@@ -30,7 +30,8 @@ struct node_gpu {
     const char *cpus;       /* near CPUs as a list "0-23,96-119", or NULL */
     const char *problem;    /* why it is degraded, in words; NULL: nothing is known against it */
     bool mig;               /* cut into instances: no NVLink, no peers, no TP */
-    bool nvlink_lost;       /* its model has NVLink, and none of it works (see problem) */
+    bool nvlink_lost;       /* no peer is reached: none of its NVLinks works, or the driver does
+                             * not list it at all (see problem) */
     uint64_t memory_bytes;  /* 0: unknown */
     int numa;               /* or NUMA_UNKNOWN */
     unsigned nvlink_domain; /* index into domains */

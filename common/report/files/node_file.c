@@ -41,6 +41,7 @@ static void write_gpus(const struct node_topology *node, unsigned indent, struct
         flow_text(&flow, "cpus", gpu->cpus);
         flow_true(&flow, "mig", gpu->mig);
         flow_text(&flow, "problem", gpu->problem);
+        flow_true(&flow, "nvlink_lost", gpu->nvlink_lost);
         end_item(&flow);
     }
 }

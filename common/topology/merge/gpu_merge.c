@@ -202,6 +202,15 @@ static void add_gpu_facts(struct merge_state *state)
     }
 }
 
+static void hide(struct merge_state *state, unsigned gpu, bool listed)
+{
+    const struct gpu_model *model = state->models[gpu];
+    if (listed || !model || strcmp(model->vendor, "nvidia") != 0)
+        return;
+    state->hidden[gpu] = true;
+    merge_gpu_problem(state, gpu, "the driver does not list it: hidden from this process, or lost");
+}
+
 /* NVML lists what this process may use: a board that only PCI shows is hidden or lost. */
 static void find_hidden(struct merge_state *state)
 {
@@ -214,9 +223,7 @@ static void find_hidden(struct merge_state *state)
             if (state->gpu_of[e][i] != MERGE_NO_GPU)
                 listed[state->gpu_of[e][i]] = true;
         for (unsigned i = 0; i < state->node->gpu_count; i++)
-            if (!listed[i] && state->models[i] && strcmp(state->models[i]->vendor, "nvidia") == 0)
-                merge_gpu_problem(state, i,
-                                  "the driver does not list it: hidden from this process, or lost");
+            hide(state, i, listed[i]);
     }
 }
 

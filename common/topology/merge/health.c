@@ -15,12 +15,6 @@ static bool has_links(const struct node_topology *node, unsigned gpu)
     return false;
 }
 
-static bool may_have_links(const struct merge_state *state, unsigned gpu)
-{
-    const struct gpu_model *model = state->models[gpu];
-    return model ? model->nvlink_bytes_per_second > 0 : state->node->nvlink == NVLINK_KNOWN;
-}
-
 static bool same_model(const struct merge_state *state, unsigned left, unsigned right)
 {
     const char *first = state->gpus[left].model, *second = state->gpus[right].model;
@@ -44,13 +38,13 @@ static void judge_gpu(struct merge_state *state, unsigned gpu)
     struct node_topology *node = state->node;
     struct node_gpu *own = &state->gpus[gpu];
     bool linked = has_links(node, gpu);
-    if (node->nvlink == NVLINK_KNOWN && !own->mig && has_less_links(state, gpu))
+    bool has_less = node->nvlink == NVLINK_KNOWN && !own->mig && has_less_links(state, gpu);
+    if (has_less)
         merge_gpu_problem(state, gpu,
                           linked ? "fewer NVLinks than others of its model"
                                  : "lost NVLink: others of its model have it, it has none");
-    own->nvlink_lost = !own->mig && !linked &&
-                       (own->nvlink_lost || (own->problem && may_have_links(state, gpu) &&
-                                             node->nvlink != NVLINK_UNKNOWN));
+    own->nvlink_lost =
+        !own->mig && (state->hidden[gpu] || (!linked && (own->nvlink_lost || has_less)));
     if (own->problem)
         merge_warn(state, "GPU %u%s%s: %s", gpu, own->bus_id ? " " : "",
                    own->bus_id ? own->bus_id : "", own->problem);

@@ -20,6 +20,7 @@ struct merge_state {
     const struct gpu_catalogue *catalogue;
     unsigned gpu_of[MERGE_MAXIMUM_SOURCES][NODE_MAXIMUM_GPUS]; /* source's GPU -> node's GPU */
     struct node_gpu *gpus;
+    bool hidden[NODE_MAXIMUM_GPUS];                    /* PCI shows it, the driver does not */
     const struct gpu_model *models[NODE_MAXIMUM_GPUS]; /* NULL: not in the catalogue */
     struct node_nic *nics;
     struct topology_fact *facts;

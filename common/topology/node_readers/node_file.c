@@ -41,7 +41,7 @@ static const struct yaml_field file_fields[] = {
 struct gpu_entry {
     const char *model, *bus_id, *uuid, *cpus, *problem;
     uint64_t memory_bytes, numa;
-    bool mig;
+    bool mig, nvlink_lost;
 };
 
 #define GPU_FIELD(key_, type_, member, ...)                                                        \
@@ -58,6 +58,7 @@ static const struct yaml_field gpu_fields[] = {
     GPU_FIELD("cpus", YAML_TEXT, cpus),
     GPU_FIELD("mig", YAML_BOOLEAN, mig),
     GPU_FIELD("problem", YAML_TEXT, problem),
+    GPU_FIELD("nvlink_lost", YAML_BOOLEAN, nvlink_lost),
 };
 
 struct nic_entry {
@@ -181,6 +182,7 @@ static int load_gpu(struct evidence_draft *draft, const struct yaml_node *node,
     gpu->uuid = copy_clean(draft, entry.uuid);
     gpu->cpus = copy_clean(draft, entry.cpus);
     gpu->problem = copy_clean(draft, entry.problem);
+    gpu->nvlink_lost = entry.nvlink_lost;
     gpu->memory_bytes = entry.memory_bytes;
     gpu->numa = read_numa(node, entry.numa);
     gpu->mig = entry.mig;

@@ -11,7 +11,8 @@
  *     pcie: 63GB/s                        GPU <-> host, one direction
  *     gpus:                               in the order of their bus ids; all have one, or none
  *       - {model: h100-sxm, bus_id: "0000:06:00.0", uuid: …, memory: 80GiB, numa: 0,
- *          cpus: "0-55", mig: true, problem: lost NVLink}
+ *          cpus: "0-55", mig: true, problem: lost NVLink,
+ *          nvlink_lost: true}
  *     nics:                               role: rail, storage, management, nvswitch, other
  *       - {name: mlx5_0, bus_id: …, role: rail, rail: 0, state: active, numa: 0,
  *          rate: 400Gb/s, ethernet: true, reason: …, problem: …}

@@ -170,8 +170,16 @@ static void conclude_gpu(struct reader *reader, unsigned gpu)
     unsigned links = sum_links(reader->draft, gpu, &known);
     if (links > NVLINK_MAXIMUM_LINKS)
         evidence->nvlink_switched = true;
-    if (links == 0 && known)
-        reader->draft->gpus[gpu].problem = "no NVLink to any GPU, while others have it";
+    reader->draft->gpus[gpu].nvlink_lost = links == 0 && known;
+}
+
+/* Behind switches every GPU has links; among bridged boards one without a bridge is no fault. */
+static void judge_gpu(struct reader *reader, unsigned gpu)
+{
+    struct evidence_gpu *own = &reader->draft->gpus[gpu];
+    own->nvlink_lost = own->nvlink_lost && reader->draft->evidence.nvlink_switched;
+    if (own->nvlink_lost)
+        own->problem = "no NVLink to any GPU, while others have it";
 }
 
 static bool has_gpu_memory_nodes(const struct reader *reader)
@@ -195,6 +203,8 @@ static void conclude(struct reader *reader)
                                                                      : NVLINK_UNKNOWN;
     for (unsigned i = 0; linked && i < evidence->gpu_count; i++)
         conclude_gpu(reader, i);
+    for (unsigned i = 0; i < evidence->gpu_count; i++)
+        judge_gpu(reader, i);
     evidence->nvlink_leaves_node = evidence->nvlink_switched && has_gpu_memory_nodes(reader);
 }
 

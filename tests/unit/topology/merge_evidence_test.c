@@ -113,6 +113,26 @@ static void direct_links_may_differ(void **state)
     assert_int_equal(node->domain_count, 1);
 }
 
+/* A slow slot of a board without a bridge is no lost NVLink. */
+static void other_problems_lose_no_link(void **state)
+{
+    (void)state;
+    static const struct evidence_gpu gpus[2] = {
+        {.model_text = "NVIDIA H100 PCIe", .problem = "PCIe x8 of x16", .numa = 0},
+        {.model_text = "NVIDIA H100 PCIe", .numa = 0}};
+    const struct node_evidence evidence = {.source = EVIDENCE_NVML,
+                                           .source_text = "nvml",
+                                           .gpus = gpus,
+                                           .gpu_count = 2,
+                                           .nvlink = NVLINK_NONE};
+    CLEANUP(node_topology) struct node_topology *node = merge_one(&evidence);
+    assert_int_equal(node->nvlink, NVLINK_NONE);
+    assert_false(node->gpus[0].nvlink_lost);
+    expect_warning(node, "GPU 0: PCIe x8 of x16");
+    struct node_fault fault;
+    assert_false(node_topology_find_fault(node, &fault));
+}
+
 static void instances_have_no_links(void **state)
 {
     (void)state;
@@ -187,6 +207,10 @@ static void hidden_gpus_are_told(void **state)
     assert_int_equal(node->gpu_count, 2);
     assert_null(node->gpus[0].problem);
     assert_non_null(strstr(node->gpus[1].problem, "does not list it"));
+    struct node_fault fault;
+    assert_true(node_topology_find_fault(node, &fault));
+    assert_int_equal(fault.gpu, 1);
+    assert_int_equal(fault.sound_gpus, 1);
 }
 
 static void known_names_win(void **state)
@@ -291,6 +315,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(links_of_unnamed_gpus_compare_but_do_not_rate),
     cmocka_unit_test(a_lost_gpu_is_told),
     cmocka_unit_test(direct_links_may_differ),
+    cmocka_unit_test(other_problems_lose_no_link),
     cmocka_unit_test(instances_have_no_links),
     cmocka_unit_test(unknown_pairs_stay_open),
     cmocka_unit_test(numa_contradictions_are_told),

@@ -559,14 +559,15 @@ static void domains(void **state)
     static const struct {
         const char *profile;
         unsigned largest, domains;
-        double pair; /* bytes per second between GPUs 0 and 1 */
+        double pair;    /* bytes per second between GPUs 0 and 1 */
+        unsigned sound; /* GPUs that a TP group may use; 0: nothing is known against any */
     } cases[] = {
-        {"a100", 8, 1, 300e9},    {"h100", 8, 1, 450e9},
-        {"h100-vm", 8, 1, 450e9}, {"b200", 8, 1, 900e9},
-        {"gb200", 4, 1, 900e9},   {"b200-no-fabric-manager", 1, 8, 0},
-        {"t4", 1, 2, 0},          {"b200-lost-link", 7, 2, 900e9},
-        {"v100", 8, 1, 25e9},     {"a6000-pairs", 2, 5, 56e9},
-        {"mig", 7, 2, 300e9},     {"old-driver", 8, 1, 300e9},
+        {"a100", 8, 1, 300e9, 0},    {"h100", 8, 1, 450e9, 0},
+        {"h100-vm", 8, 1, 450e9, 0}, {"b200", 8, 1, 900e9, 0},
+        {"gb200", 4, 1, 900e9, 0},   {"b200-no-fabric-manager", 1, 8, 0, 1},
+        {"t4", 1, 2, 0, 0},          {"b200-lost-link", 7, 2, 900e9, 7},
+        {"v100", 8, 1, 25e9, 0},     {"a6000-pairs", 2, 5, 56e9, 0},
+        {"mig", 7, 2, 300e9, 7},     {"old-driver", 8, 1, 300e9, 0},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         CLEANUP(node_topology) struct node_topology *node = merge(cases[i].profile, "");
@@ -575,6 +576,9 @@ static void domains(void **state)
         assert_int_equal(node->domain_count, cases[i].domains);
         double rate = node->nvlink_bytes_per_second[1] - cases[i].pair;
         assert_true(rate > -1e9 && rate < 1e9);
+        struct node_fault fault = {.sound_gpus = 0};
+        node_topology_find_fault(node, &fault);
+        assert_int_equal(fault.sound_gpus, cases[i].sound);
     }
 }
 

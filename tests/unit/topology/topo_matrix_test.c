@@ -165,14 +165,24 @@ static void a_gpu_without_links_has_a_problem(void **state)
 {
     (void)state;
     CLEANUP(node_evidence)
-    struct node_evidence *evidence = read_text("\tGPU0\tGPU1\tGPU2\tCPU Affinity\n"
-                                               "GPU0\tX\tNODE\tNV18\t0-7\n"
-                                               "GPU1\tNODE\tX\tSYS\t0-7\n"
-                                               "GPU2\tNV18\tSYS\tX\t8-15\n");
-    expect_link_counts(evidence, "0 0 18,0 0 0,18 0 0");
-    expect_gpu_links(evidence, "unknown node unknown,node unknown sys,unknown sys unknown");
+    struct node_evidence *evidence = read_text("\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\n"
+                                               "GPU0\tX\tNODE\tNV18\tNV18\t0-7\n"
+                                               "GPU1\tNODE\tX\tSYS\tSYS\t0-7\n"
+                                               "GPU2\tNV18\tSYS\tX\tNV18\t8-15\n"
+                                               "GPU3\tNV18\tSYS\tNV18\tX\t8-15\n");
+    expect_link_counts(evidence, "0 0 18 18,0 0 0 0,18 0 0 18,18 0 18 0");
+    assert_true(evidence->nvlink_switched);
+    assert_true(evidence->gpus[1].nvlink_lost);
     assert_string_equal(evidence->gpus[1].problem, "no NVLink to any GPU, while others have it");
     assert_null(evidence->gpus[0].problem);
+    /* A board without a bridge beside bridged ones is no fault. */
+    CLEANUP(node_evidence)
+    struct node_evidence *bridged = read_text("\tGPU0\tGPU1\tGPU2\tCPU Affinity\n"
+                                              "GPU0\tX\tNV4\tNODE\t0-7\n"
+                                              "GPU1\tNV4\tX\tNODE\t0-7\n"
+                                              "GPU2\tNODE\tNODE\tX\t0-7\n");
+    assert_null(bridged->gpus[2].problem);
+    assert_false(bridged->gpus[2].nvlink_lost);
     /* In doubt, nothing is said against it. */
     CLEANUP(node_evidence)
     struct node_evidence *doubt = read_text("\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\n"

@@ -233,6 +233,15 @@ static void judge_links(const struct nvml_node *node, struct evidence_draft *dra
         add_problem(draft, gpu, reach_problem(own, &siblings, draft));
 }
 
+/* After a problem with links was found. */
+static void judge_loss(const struct nvml_node *node, struct evidence_draft *draft, unsigned gpu)
+{
+    struct evidence_gpu *said = &draft->gpus[gpu];
+    bool linked =
+        draft->evidence.gpu_count == 1 ? !fabric_blocks(&node->gpus[gpu]) : has_link(draft, gpu);
+    said->nvlink_lost = !said->mig && !linked;
+}
+
 void nvml_links_decide(const struct nvml_node *node, struct evidence_draft *draft)
 {
     unsigned count = draft->evidence.gpu_count;
@@ -242,9 +251,12 @@ void nvml_links_decide(const struct nvml_node *node, struct evidence_draft *draf
         draft->gpus[i].nvlink_clique = clique_of(&node->gpus[i], draft);
         draft->evidence.nvlink_leaves_node =
             draft->evidence.nvlink_leaves_node || draft->gpus[i].nvlink_clique;
+        const char *before = draft->gpus[i].problem;
         add_problem(draft, i, fabric_problem(&node->gpus[i], draft));
         add_problem(draft, i, health_problem(&node->gpus[i]));
         judge_links(node, draft, i);
+        if (draft->gpus[i].problem != before)
+            judge_loss(node, draft, i);
     }
     if (count == 1)
         decide_alone(node, draft);

@@ -321,6 +321,7 @@ static void set_problem(struct kfd_reader *reader, unsigned gpu, const char *pci
     if (siblings > 0)
         snprintf(text, sizeof(text), "no XGMI link, while %u other GPUs of its hive have some%s",
                  siblings, pcie_problem[0] ? "; " : "");
+    reader->draft->gpus[gpu].nvlink_lost = siblings > 0;
     size_t length = strlen(text);
     snprintf(text + length, sizeof(text) - length, "%s", pcie_problem);
     if (text[0])
