@@ -36,6 +36,15 @@ static bool read_number(const struct token *token, uint64_t *ret)
     return parse_unsigned(text, 0, UINT32_MAX, ret, NULL) == 0;
 }
 
+/* Which of the two names a device: a number that a cgroup may have given says nothing. */
+static const struct token *choose_name(const struct node_topology *node, const struct token *token,
+                                       const struct token *device)
+{
+    uint64_t number;
+    bool by_uuid = node->gpu_count > 0 && node->gpus[0].uuid && !read_number(token, &number);
+    return device && !by_uuid ? device : token;
+}
+
 static unsigned find_gpu(const struct node_topology *node, const struct token *token)
 {
     uint64_t number = 0;
@@ -48,22 +57,20 @@ static unsigned find_gpu(const struct node_topology *node, const struct token *t
     return node->gpu_count;
 }
 
-/* gpus: ascending node indices; positions[i]: where gpus[i] stands in the list. */
-struct matched {
-    unsigned gpus[NODE_MAXIMUM_GPUS];
-    unsigned positions[NODE_MAXIMUM_GPUS];
-    unsigned count;
-};
-
-static int match(const struct node_topology *node, const struct token *tokens, unsigned count,
-                 struct matched *ret, struct error_info *err)
+int visible_gpus_match(const struct node_topology *node, unsigned ranks, const char *visible,
+                       const char *devices, struct visible_gpus *ret, struct error_info *err)
 {
+    struct token tokens[NODE_MAXIMUM_GPUS], numbers[NODE_MAXIMUM_GPUS];
     unsigned position_of[NODE_MAXIMUM_GPUS] = {0};
-    for (unsigned i = 0; i < count; i++) {
-        unsigned gpu = find_gpu(node, &tokens[i]);
+    unsigned count = split(visible, tokens);
+    if (count < ranks || count > NODE_MAXIMUM_GPUS || (devices && split(devices, numbers) != count))
+        return error_set(err, "%u devices are visible to %u ranks", count, ranks);
+    for (unsigned i = 0; i < ranks; i++) {
+        const struct token *name = choose_name(node, &tokens[i], devices ? &numbers[i] : NULL);
+        unsigned gpu = find_gpu(node, name);
         if (gpu == node->gpu_count || position_of[gpu] > 0)
             return error_set(err, "device %.*s is none of the %u GPUs of the node, or stands twice",
-                             (int)(tokens[i].length < 48 ? tokens[i].length : 48), tokens[i].text,
+                             (int)(name->length < 48 ? name->length : 48), name->text,
                              node->gpu_count);
         position_of[gpu] = i + 1;
     }
@@ -77,8 +84,8 @@ static int match(const struct node_topology *node, const struct token *tokens, u
     return 0;
 }
 
-/* order[i]: the token for local rank i. False: out of memory, or tp does not divide. */
-static int solve(const struct node_topology *node, unsigned tp, const struct matched *matched,
+/* order[i]: the token for local rank i. -1: out of memory, or tp does not divide. */
+static int solve(const struct node_topology *node, unsigned tp, const struct visible_gpus *matched,
                  unsigned order[NODE_MAXIMUM_GPUS], struct error_info *err)
 {
     CLEANUP(node_topology)
@@ -108,17 +115,16 @@ enum visible_order visible_gpus_order(const struct node_topology *node, unsigned
                                       const char *visible, const char *devices,
                                       struct text_buffer *ret, struct error_info *err)
 {
-    struct token tokens[NODE_MAXIMUM_GPUS], numbers[NODE_MAXIMUM_GPUS];
+    struct token tokens[NODE_MAXIMUM_GPUS];
     struct error_info why = {.kind = ERROR_NONE};
-    struct matched matched;
+    struct visible_gpus matched;
     unsigned order[NODE_MAXIMUM_GPUS];
     unsigned count = split(visible, tokens);
-    if (count != ranks || count > NODE_MAXIMUM_GPUS ||
-        (devices && split(devices, numbers) != count)) {
+    if (count != ranks) {
         error_set(err, "%u devices are visible to %u ranks", count, ranks);
         return VISIBLE_UNKNOWN;
     }
-    if (match(node, devices ? numbers : tokens, count, &matched, err) < 0)
+    if (visible_gpus_match(node, ranks, visible, devices, &matched, err) < 0)
         return VISIBLE_UNKNOWN;
     if (solve(node, tp, &matched, order, &why) < 0) {
         if (err)

@@ -7,7 +7,7 @@
 #define GB 1e9
 
 /* Hives {0,2,3,5} and {1,4,6,7}: index ranges are no groups. */
-static struct node_topology *hives(void)
+static struct node_topology *hives(bool with_uuids)
 {
     static const unsigned hive_of[8] = {0, 1, 0, 0, 1, 0, 1, 1};
     static double rates[64];
@@ -15,7 +15,7 @@ static struct node_topology *hives(void)
     struct evidence_gpu gpus[8];
     for (unsigned i = 0; i < 8; i++) {
         snprintf(uuids[i], sizeof(uuids[i]), "GPU-%u", i);
-        gpus[i] = (struct evidence_gpu){.uuid = uuids[i], .numa = NUMA_UNKNOWN};
+        gpus[i] = (struct evidence_gpu){.uuid = with_uuids ? uuids[i] : NULL, .numa = NUMA_UNKNOWN};
         for (unsigned j = 0; j < 8; j++)
             rates[i * 8 + j] = i != j && hive_of[i] == hive_of[j] ? 50 * GB : 0;
     }
@@ -47,6 +47,10 @@ static void orders_devices(void **state)
         /* A cgroup counts its own: the tokens stay the job's, their places follow the devices. */
         {2, 4, "0,1,2,3", "1,2,4,5", VISIBLE_CHANGED, "0,2,1,3"},
         {2, 4, "GPU-1,GPU-2,GPU-4,GPU-5", NULL, VISIBLE_CHANGED, "GPU-1,GPU-4,GPU-2,GPU-5"},
+        /* A UUID counts, whatever numbers stand beside it. */
+        {2, 4, "GPU-5,GPU-1,GPU-2,GPU-4", "1,2,4,5", VISIBLE_CHANGED, "GPU-1,GPU-4,GPU-2,GPU-5"},
+        {2, 2, "GPU-1,GPU-9", "0,1", VISIBLE_UNKNOWN, "device GPU-9 is none of the 8 GPUs"},
+        {2, 2, "0,1", "0,8", VISIBLE_UNKNOWN, "device 8 is none of the 8 GPUs"},
         {2, 4, "7,6,4,1", NULL, VISIBLE_CHANGED, "1,4,6,7"},
         {4, 4, "0,2,3,5", NULL, VISIBLE_SAME, ""},
         {8, 8, "0,1,2,3,4,5,6,7", NULL, VISIBLE_SAME, ""},
@@ -60,7 +64,7 @@ static void orders_devices(void **state)
         {2, 2, "0,1", "1", VISIBLE_UNKNOWN, "2 devices"},
         {2, 2, "0,99999999999999999999", NULL, VISIBLE_UNKNOWN, "none of the 8"},
     };
-    CLEANUP(node_topology) struct node_topology *node = hives();
+    CLEANUP(node_topology) struct node_topology *node = hives(true);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct error_info err = {.kind = ERROR_NONE};
         CLEANUP_DONE(text_buffer) struct text_buffer list;
@@ -76,10 +80,40 @@ static void orders_devices(void **state)
     }
 }
 
+/* A cache that was written without NVML: the numbers are all there is. */
+static void takes_numbers_where_no_uuid_is_known(void **state)
+{
+    (void)state;
+    CLEANUP(node_topology) struct node_topology *node = hives(false);
+    CLEANUP_DONE(text_buffer) struct text_buffer list;
+    struct error_info err = {.kind = ERROR_NONE};
+    text_buffer_init(&list, 4096);
+    assert_int_equal(
+        visible_gpus_order(node, 2, 4, "GPU-a,GPU-b,GPU-c,GPU-d", "1,2,4,5", &list, &err),
+        VISIBLE_CHANGED);
+    assert_string_equal(text_buffer_text(&list), "GPU-a,GPU-c,GPU-b,GPU-d");
+}
+
+static void says_which_gpus_a_step_has(void **state)
+{
+    (void)state;
+    CLEANUP(node_topology) struct node_topology *node = hives(true);
+    struct error_info err = {.kind = ERROR_NONE};
+    struct visible_gpus found;
+    assert_int_equal(visible_gpus_match(node, 2, "7,GPU-3,0", NULL, &found, &err), 0);
+    assert_int_equal(found.count, 2); /* no rank takes the third */
+    assert_int_equal(found.gpus[0], 3);
+    assert_int_equal(found.positions[0], 1);
+    assert_int_equal(found.gpus[1], 7);
+    assert_int_equal(found.positions[1], 0);
+    assert_int_equal(visible_gpus_match(node, 4, "7,3,0", NULL, &found, &err), -1);
+    assert_int_equal(found.gpus[1], 7);
+}
+
 static void long_lists_are_counted_only(void **state)
 {
     (void)state;
-    CLEANUP(node_topology) struct node_topology *node = hives();
+    CLEANUP(node_topology) struct node_topology *node = hives(true);
     CLEANUP_DONE(text_buffer) struct text_buffer many, list;
     struct error_info err = {.kind = ERROR_NONE};
     text_buffer_init(&many, 65536);
@@ -92,6 +126,8 @@ static void long_lists_are_counted_only(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(orders_devices),
+    cmocka_unit_test(takes_numbers_where_no_uuid_is_known),
+    cmocka_unit_test(says_which_gpus_a_step_has),
     cmocka_unit_test(long_lists_are_counted_only),
 };
 
