@@ -129,21 +129,6 @@ struct cluster_topology *cluster_topology_create(const char *name, struct node_t
     return move_pointer(cluster);
 }
 
-/* Copies; all of them or none. */
-static int copy_kinds(const struct cluster_topology *cluster, struct node_topology **kinds,
-                      struct error_info *err)
-{
-    for (size_t i = 0; i < cluster->kind_count; i++) {
-        kinds[i] = node_topology_copy(cluster->kinds[i], err);
-        if (kinds[i])
-            continue;
-        while (i-- > 0)
-            node_topology_free(kinds[i]);
-        return -1;
-    }
-    return 0;
-}
-
 static int find_kinds(const struct cluster_topology *cluster, const struct node_list *names,
                       unsigned *kinds, struct error_info *err)
 {
@@ -177,8 +162,8 @@ struct cluster_topology *cluster_topology_select(const struct cluster_topology *
     CLEANUP(fabric) struct fabric *fabric = NULL;
     if (cluster->fabric && !(fabric = fabric_select(cluster->fabric, names, err)))
         return NULL;
-    if (copy_kinds(cluster, kinds, err) < 0)
-        return NULL;
+    for (size_t i = 0; i < cluster->kind_count; i++)
+        kinds[i] = node_topology_share(cluster->kinds[i]);
     return cluster_topology_create(cluster->name, kinds, cluster->kind_names, cluster->kind_count,
                                    names, node_kinds, move_pointer(fabric), err);
 }

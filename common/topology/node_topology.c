@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/node_topology.h"
-#include "topology/text_list.h"
 #include <string.h>
-
-#define COPY_MAXIMUM_BYTES ((size_t)16 << 20)
 
 void node_topology_free(struct node_topology *node)
 {
-    if (node)
+    if (node && __atomic_fetch_sub(&node->sharers, 1, __ATOMIC_ACQ_REL) == 0)
         arena_free(node->arena);
+}
+
+struct node_topology *node_topology_share(const struct node_topology *node)
+{
+    struct node_topology *shared = (struct node_topology *)node; /* the count alone changes */
+    __atomic_fetch_add(&shared->sharers, 1, __ATOMIC_RELAXED);
+    return shared;
 }
 
 unsigned node_topology_largest_domain(const struct node_topology *node)
@@ -35,90 +39,6 @@ bool node_topology_is_uniform(const struct node_topology *node)
         }
     }
     return true;
-}
-
-static const void *copy_array(struct arena *arena, const void *array, size_t count,
-                              size_t element_bytes, bool *failed)
-{
-    if (!array)
-        return NULL;
-    void *copy = arena_allocate_array(arena, count, element_bytes);
-    if (copy && count > 0)
-        memcpy(copy, array, count * element_bytes);
-    *failed = *failed || !copy;
-    return copy;
-}
-
-static void copy_gpus(struct node_topology *copy, const struct node_topology *node, bool *failed)
-{
-    struct arena *arena = copy->arena;
-    struct node_gpu *gpus = arena_allocate_array(arena, node->gpu_count, sizeof(*gpus));
-    struct node_domain *domains = arena_allocate_array(arena, node->domain_count, sizeof(*domains));
-    copy->gpus = gpus;
-    copy->domains = domains;
-    *failed = *failed || !gpus || !domains;
-    for (unsigned i = 0; !*failed && i < node->gpu_count; i++) {
-        gpus[i] = node->gpus[i];
-        gpus[i].model = text_list_copy(arena, gpus[i].model, failed);
-        gpus[i].bus_id = text_list_copy(arena, gpus[i].bus_id, failed);
-        gpus[i].uuid = text_list_copy(arena, gpus[i].uuid, failed);
-        gpus[i].nics =
-            copy_array(arena, gpus[i].nics, gpus[i].nic_count, sizeof(*gpus[i].nics), failed);
-    }
-    for (unsigned i = 0; !*failed && i < node->domain_count; i++) {
-        domains[i] = node->domains[i];
-        domains[i].gpus = copy_array(arena, domains[i].gpus, domains[i].gpu_count,
-                                     sizeof(*domains[i].gpus), failed);
-    }
-}
-
-static void copy_nics(struct node_topology *copy, const struct node_topology *node, bool *failed)
-{
-    struct node_nic *nics = arena_allocate_array(copy->arena, node->nic_count, sizeof(*nics));
-    copy->nics = nics;
-    *failed = *failed || !nics;
-    for (unsigned i = 0; !*failed && i < node->nic_count; i++) {
-        nics[i] = node->nics[i];
-        nics[i].name = text_list_copy(copy->arena, nics[i].name, failed);
-        nics[i].bus_id = text_list_copy(copy->arena, nics[i].bus_id, failed);
-        nics[i].reason = text_list_copy(copy->arena, nics[i].reason, failed);
-    }
-}
-
-static void copy_facts(struct node_topology *copy, const struct node_topology *node, bool *failed)
-{
-    struct topology_fact *facts =
-        arena_allocate_array(copy->arena, node->fact_count, sizeof(*facts));
-    copy->facts = facts;
-    *failed = *failed || !facts;
-    for (size_t i = 0; !*failed && i < node->fact_count; i++) {
-        facts[i].fact = text_list_copy(copy->arena, node->facts[i].fact, failed);
-        facts[i].value = text_list_copy(copy->arena, node->facts[i].value, failed);
-        facts[i].source = text_list_copy(copy->arena, node->facts[i].source, failed);
-    }
-}
-
-struct node_topology *node_topology_copy(const struct node_topology *node, struct error_info *err)
-{
-    CLEANUP(arena) struct arena *arena = arena_create(COPY_MAXIMUM_BYTES);
-    struct node_topology *copy = arena ? arena_allocate(arena, sizeof(*copy)) : NULL;
-    if (!copy)
-        return error_null(error_set_memory(err));
-    bool failed = false;
-    size_t pairs = (size_t)node->gpu_count * node->gpu_count;
-    *copy = *node;
-    copy->arena = arena;
-    copy->name = text_list_copy(arena, node->name, &failed);
-    copy->nvlink_bytes_per_second =
-        copy_array(arena, node->nvlink_bytes_per_second, pairs, sizeof(double), &failed);
-    copy->links = copy_array(arena, node->links, pairs, sizeof(enum link_kind), &failed);
-    copy_gpus(copy, node, &failed);
-    copy_nics(copy, node, &failed);
-    copy_facts(copy, node, &failed);
-    if (failed)
-        return error_null(error_set_memory(err));
-    arena = NULL; /* the copy's from here on */
-    return copy;
 }
 
 const char *nic_role_name(enum nic_role role)

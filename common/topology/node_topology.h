@@ -99,14 +99,17 @@ struct node_topology {
     size_t warning_count;
     const struct topology_fact *facts;
     size_t fact_count;
+    unsigned sharers; /* beside the first holder: node_topology_share */
     struct arena *arena;
 };
 
 const char *nic_role_name(enum nic_role role);    /* "rail", "storage", … */
 const char *nic_state_name(enum nic_state state); /* "active", "down", "unknown" */
 
+/* The last of those who hold it frees it. */
 void node_topology_free(struct node_topology *node);
-struct node_topology *node_topology_copy(const struct node_topology *node, struct error_info *err);
+/* One more who holds it, and frees it once. From any thread. */
+struct node_topology *node_topology_share(const struct node_topology *node);
 
 /* The largest NVLink domain inside the node, in GPUs (1 when none is known). */
 unsigned node_topology_largest_domain(const struct node_topology *node);

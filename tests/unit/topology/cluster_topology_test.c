@@ -272,7 +272,40 @@ static void blocks_join_trays_and_not_boxes(void **state)
     }
 }
 
+/* Everything of a kind outlives the cluster that it came from. */
+static void kinds_are_shared(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    struct cluster_topology *cluster =
+        open_cluster("schema: parplan.cluster/1\n"
+                     "kinds:\n"
+                     "  b:\n"
+                     "    node:\n"
+                     "      driver: 580.65.06\n"
+                     "      gpus:\n"
+                     "        - {model: b200, cpus: \"0-3\", problem: lost NVLink,"
+                     " nvlink_lost: true}\n"
+                     "        - {model: b200}\n"
+                     "      nics: [{name: mlx5_0, problem: slow}]\n"
+                     "      nvlink: {state: known, clique: 1-2.3, rate: 900GB/s}\n"
+                     "nodes: [{names: \"n[1-2]\", kind: b}]\n");
+    CLEANUP(node_list) struct node_list *names = node_list_decode("n2", &err);
+    CLEANUP(cluster_topology)
+    struct cluster_topology *part = cluster_topology_select(cluster, names, &err);
+    expect_made(part, &err);
+    cluster_topology_free(cluster);
+    const struct node_topology *kind = part->kinds[0];
+    assert_string_equal(kind->gpus[0].cpus, "0-3");
+    assert_string_equal(kind->gpus[0].problem, "lost NVLink");
+    assert_string_equal(kind->nics[0].problem, "slow");
+    assert_string_equal(kind->nvlink_clique, "1-2.3");
+    assert_string_equal(kind->driver_version, "580.65.06");
+    assert_true(kind->warning_count > 0 && strlen(kind->warnings[0]) > 0);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(kinds_are_shared),
     cmocka_unit_test(blocks_join_trays_and_not_boxes),
     cmocka_unit_test(makes_preset_clusters),
     cmocka_unit_test(leaves_carry_all_rails_up),

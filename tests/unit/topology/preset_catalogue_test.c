@@ -185,10 +185,7 @@ static int make_node(void *context, struct error_info *err)
     CLEANUP(node_topology)
     struct node_topology *node =
         node_topology_from_preset(preset_catalogue_find(presets, "dgx1-v100"), gpus, err);
-    if (!node)
-        return -1;
-    CLEANUP(node_topology) struct node_topology *copy = node_topology_copy(node, err);
-    return copy ? 0 : -1;
+    return node ? 0 : -1;
 }
 
 static void survives_lack_of_memory(void **state)
