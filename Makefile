@@ -312,6 +312,7 @@ UNIT_TESTS := \
 	tests/unit/report/text_table_test.c \
 	tests/unit/spank_plugin/step_plan_test.c \
 	tests/unit/spank_plugin/task_context_test.c \
+	tests/unit/spank_plugin/task_node_test.c \
 	tests/unit/topology/cluster_collection_test.c \
 	tests/unit/topology/cluster_file_test.c \
 	tests/unit/topology/cluster_topology_test.c \

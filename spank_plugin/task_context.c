@@ -101,7 +101,8 @@ static int check_policy(spank_t spank, const struct wire_plan *wire, struct erro
         return 0;
     struct policy_place place = {.gpus_per_node = wire->gpus_per_node};
     struct policy_verdict verdict;
-    task_node_complete_place(&place);
+    if (task_node_complete_place(spank, &place, err) < 0)
+        return -1;
     policy_check(admin_config_policy(config, named ? partition : NULL), &wire->degrees, &place,
                  &verdict);
     /* Domains are known here from the node's cache alone; srun judged them where it knew them. */
@@ -186,7 +187,7 @@ static int apply(spank_t spank, const char *plan, const struct task_facts *facts
     };
     struct rank_environment environment;
     if (rank_environment_compute(wire, &task, &environment, err) < 0 ||
-        task_node_order_gpus(spank, wire, err) < 0)
+        task_node_order_gpus(spank, wire, facts->local_task, err) < 0)
         return -1;
     return set_variables(spank, &environment, err);
 }

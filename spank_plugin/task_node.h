@@ -16,10 +16,19 @@
  * that cannot be used is said once in slurmd's log. */
 void task_node_prepare(const char *cache_path, unsigned owner_uid);
 
-/* What the policy may know of this node beside its tasks. */
-void task_node_complete_place(struct policy_place *place);
+/* What the policy may know of the step's GPUs here (SLURM_STEP_GPUS, else the visible devices),
+ * of which tasks use place->gpus_per_node: the faults among them, and the NVLink domain where it
+ * ends in this node. Unknown where they cannot be matched with the cache. -1: out of memory. */
+int task_node_complete_place(spank_t spank, struct policy_place *place, struct error_info *err);
 
-/* Permutes the visible devices that Slurm set, so that TP groups are groups of linked GPUs. */
-int task_node_order_gpus(spank_t spank, const struct wire_plan *wire, struct error_info *err);
+/* Permutes one list of visible devices, so that TP groups are groups of linked GPUs: the
+ * outermost that is set. On AMD's GPUs that is ROCR_VISIBLE_DEVICES, which applies first;
+ * CUDA_ and HIP_VISIBLE_DEVICES are indices into what it leaves (ROCm documentation, "GPU
+ * isolation techniques"), and one that names the same devices again becomes 0,1,…. Elsewhere it
+ * is CUDA_VISIBLE_DEVICES. GPU_DEVICE_ORDINAL stays.
+ * Devices that cannot be matched stay in Slurm's order, said once per node, by local_task 0. -1:
+ * out of memory (else the tasks of a node would have different orders), or Slurm refuses. */
+int task_node_order_gpus(spank_t spank, const struct wire_plan *wire, unsigned local_task,
+                         struct error_info *err);
 
 #endif

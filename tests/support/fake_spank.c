@@ -16,7 +16,7 @@ static struct variable {
 
 static struct fake_step current;
 static char last_error[2048];
-static unsigned error_count;
+static unsigned error_count, notice_count;
 
 void fake_spank_begin(const struct fake_step *step)
 {
@@ -24,7 +24,7 @@ void fake_spank_begin(const struct fake_step *step)
     for (unsigned i = 0; i < VARIABLES; i++)
         variables[i].name[0] = '\0';
     last_error[0] = '\0';
-    error_count = 0;
+    error_count = notice_count = 0;
 }
 
 static struct variable *find(const char *name)
@@ -63,6 +63,8 @@ unsigned fake_spank_variables(void)
 const char *fake_spank_error(void) { return last_error; }
 
 unsigned fake_spank_errors(void) { return error_count; }
+
+unsigned fake_spank_notices(void) { return notice_count; }
 
 spank_err_t spank_getenv(spank_t spank, const char *name, char *buffer, int bytes)
 {
@@ -141,4 +143,8 @@ void slurm_error(const char *format, ...)
     error_count++;
 }
 
-void slurm_info(const char *format, ...) { (void)format; }
+void slurm_info(const char *format, ...)
+{
+    (void)format;
+    notice_count++;
+}

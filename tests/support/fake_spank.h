@@ -23,5 +23,6 @@ const char *fake_spank_get(const char *name); /* NULL: not set */
 unsigned fake_spank_variables(void);          /* how many are set */
 const char *fake_spank_error(void);           /* the last error line, or "" */
 unsigned fake_spank_errors(void);
+unsigned fake_spank_notices(void);
 
 #endif
