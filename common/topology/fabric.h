@@ -99,7 +99,8 @@ struct fabric_input {
     unsigned tier_name_count;
     const struct fabric_domain_input *nvlink_domains;
     size_t nvlink_domain_count;
-    const char *const *warnings; /* of the reader; copied */
+    const struct node_list *other_nodes; /* perhaps joined by nothing that is known; or NULL */
+    const char *const *warnings;         /* of the reader; copied */
     size_t warning_count;
 };
 

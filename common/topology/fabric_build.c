@@ -311,6 +311,16 @@ static int place_domains(struct builder *builder, struct error_info *err)
     return 0;
 }
 
+static int place_others(struct builder *builder, struct error_info *err)
+{
+    const struct node_list *nodes = builder->input->other_nodes;
+    unsigned number = 0;
+    for (size_t n = 0; nodes && n < node_list_count(nodes); n++)
+        if (intern_node(builder, node_list_name(nodes, n), &number, err) < 0)
+            return -1;
+    return 0;
+}
+
 static int count_rails(struct builder *builder, struct error_info *err)
 {
     for (size_t i = 0; i < builder->input->switch_count; i++) {
@@ -362,7 +372,7 @@ static size_t count_listed(const struct fabric_input *input)
             count += node_list_count(input->switches[i].nodes);
     for (size_t i = 0; i < input->nvlink_domain_count; i++)
         count += node_list_count(input->nvlink_domains[i].nodes);
-    return count;
+    return count + (input->other_nodes ? node_list_count(input->other_nodes) : 0);
 }
 
 static int check_sizes(const struct builder *builder, struct error_info *err)
@@ -406,7 +416,7 @@ static int build(struct builder *builder, struct error_info *err)
         count_rails(builder, err) < 0 || link_switches(builder, err) < 0 ||
         derive_tiers(builder, err) < 0 || name_tiers(builder, err) < 0 ||
         place_nodes(builder, err) < 0 || place_domains(builder, err) < 0 ||
-        collect_warnings(builder, err) < 0)
+        place_others(builder, err) < 0 || collect_warnings(builder, err) < 0)
         return -1;
     struct fabric *fabric = builder->fabric;
     fabric->switches = builder->switches;

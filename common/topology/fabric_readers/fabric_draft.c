@@ -45,6 +45,7 @@ void fabric_draft_free(struct fabric_draft *draft)
     }
     for (size_t i = 0; i < draft->input.nvlink_domain_count; i++)
         node_list_free((struct node_list *)draft->domains[i].nodes);
+    node_list_free((struct node_list *)draft->input.other_nodes);
     memory_free(draft->switches);
     memory_free(draft->domains);
     arena_free(draft->arena);
@@ -216,6 +217,12 @@ int fabric_draft_decode_domain(struct fabric_draft *draft, size_t domain, const 
 {
     struct fabric_domain_input *entry = &draft->domains[domain];
     return decode(draft, &entry->nodes, entry->where, text, err);
+}
+
+int fabric_draft_add_other_node(struct fabric_draft *draft, const char *name,
+                                struct error_info *err)
+{
+    return add_name(draft, &draft->input.other_nodes, name, err);
 }
 
 void fabric_draft_warn(struct fabric_draft *draft, const char *format, ...)

@@ -44,6 +44,10 @@ int fabric_draft_add_domain_node(struct fabric_draft *draft, size_t domain, cons
 int fabric_draft_decode_domain(struct fabric_draft *draft, size_t domain, const char *text,
                                struct error_info *err);
 
+/* A node that is there, whether or not anything joins it. Once. */
+int fabric_draft_add_other_node(struct fabric_draft *draft, const char *name,
+                                struct error_info *err);
+
 /* Past FABRIC_MAXIMUM_WARNINGS they are dropped. Running out of memory shows in the build. */
 void fabric_draft_warn(struct fabric_draft *draft, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

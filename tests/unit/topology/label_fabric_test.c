@@ -72,6 +72,27 @@ static void reads_tiers_and_cliques(void **state)
                         "accelerator.topograph.run/domain, and are in no domain; the first is n4");
 }
 
+/* They may be in no switch either: a cluster that is made from the list has them all the same. */
+static void keeps_nodes_with_a_later_key(void **state)
+{
+    (void)state;
+    static const struct case_node nodes[] = {
+        {"n1", {{"nvidia.com/gpu.clique", "u.1"}}},
+        {"n2", {{"topology.k8s.aws/ultraserver-id", "x"}}},
+        {"n3", {{"topology.k8s.aws/ultraserver-id", "x"}}},
+        {"n4", {{"x", "y"}}},
+    };
+    CLEANUP(fabric) struct fabric *fabric = open_fabric(nodes, COUNT_OF(nodes), NULL);
+    assert_int_equal(fabric->node_count, 3);
+    unsigned node = fabric_find_node(fabric, "n3");
+    assert_true(node != FABRIC_NONE);
+    assert_true(fabric->nodes[node].leaf == FABRIC_NONE);
+    assert_true(fabric->nodes[node].nvlink_block == FABRIC_NONE);
+    assert_true(fabric_find_node(fabric, "n4") == FABRIC_NONE);
+    assert_int_equal(fabric->domain_count, 1);
+    assert_int_equal(fabric->warning_count, 1);
+}
+
 /* What each cloud and tool writes: the domain's id and the names of the tiers. */
 static const struct {
     struct case_node node;
@@ -394,6 +415,7 @@ static void survives_lack_of_memory(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(reads_tiers_and_cliques),
+    cmocka_unit_test(keeps_nodes_with_a_later_key),
     cmocka_unit_test(knows_the_usual_keys),
     cmocka_unit_test(chooses_a_set),
     cmocka_unit_test(takes_keys_from_yaml),

@@ -149,6 +149,8 @@ static int place_domains(const struct label_table *table, struct fabric_draft *d
             continue;
         }
         const char *key = later_domain_key(table, i, chosen);
+        if (key && fabric_draft_add_other_node(draft, table->nodes[i].name, err) < 0)
+            return error_prefix(err, "%s", table->source);
         left_out += key != NULL;
         first = key && !first ? table->nodes[i].name : first;
         later = later ? later : key;

@@ -4,12 +4,12 @@
  * and which of tiers of switches is a list that sites can replace.
  *
  * Domains: the first key, in order of trust, that any node has counts; nodes without it are in
- * no domain, also where they have a later key (their NVLink fabric may not be complete), and a
- * warning counts those. A domain is a candidate: whether NVLink leaves the node is for the
- * kind of the nodes to say. With a sub key the domain is "domain/sub-domain", the smaller of
- * the two, within which NVLink is sure.
- * Tiers: the set whose nearest key the most nodes have (if none has one, the set of which the
- * most nodes have any key); the first of equals. Then as node_paths.h says.
+ * no domain. Those that have a later key are part of the fabric all the same (their NVLink fabric
+ * may not be complete), and a warning counts them. A domain is a candidate: whether NVLink leaves
+ * the node is for the kind of the nodes to say. With a sub key the domain is "domain/sub-domain",
+ * the smaller of the two, within which NVLink is sure. Tiers: the set whose nearest key the most
+ * nodes have (if none has one, the set of which the most nodes have any key); the first of equals.
+ * Then as node_paths.h says.
  *
  * Sources of the default keys: the documentation of NVIDIA's device plugin and topograph, AWS,
  * Google Cloud, OCI and Nebius, and Slinky. Left out on purpose: topology.k8s.aws/
