@@ -53,23 +53,6 @@ static bool is_down(const struct nic_roles *roles, const struct nic_candidate *n
     return nic->said.state == NIC_DOWN;
 }
 
-static bool is_bond(const struct nic_roles *roles, const struct nic_candidate *nic)
-{
-    (void)roles;
-    return nic->said.name && strstr(nic->said.name, "bond");
-}
-
-static bool is_ethernet_beside_infiniband(const struct nic_roles *roles,
-                                          const struct nic_candidate *nic)
-{
-    if (!nic->said.is_ethernet)
-        return false;
-    for (unsigned i = 0; i < roles->count; i++)
-        if (is_usable(&roles->nics[i]) && !roles->nics[i].said.is_ethernet)
-            return true;
-    return false;
-}
-
 static bool knows_every_gpu(const struct nic_candidate *nic, unsigned gpu_count)
 {
     for (unsigned i = 0; i < gpu_count; i++)
@@ -89,6 +72,31 @@ static bool is_far(const struct nic_roles *roles, const struct nic_candidate *ni
     for (unsigned i = 0; i < roles->count; i++)
         if (is_usable(&roles->nics[i]) &&
             nearest_distance(&roles->nics[i], roles->gpu_count) <= (unsigned)LINK_PXB)
+            return true;
+    return false;
+}
+
+static bool is_bond(const struct nic_candidate *nic)
+{
+    return nic->said.name && strstr(nic->said.name, "bond");
+}
+
+/* Far ones carry storage, whatever they are, and push nothing aside. */
+static bool is_bond_beside_others(const struct nic_roles *roles, const struct nic_candidate *nic)
+{
+    for (unsigned i = 0; is_bond(nic) && i < roles->count; i++)
+        if (is_usable(&roles->nics[i]) && !is_bond(&roles->nics[i]) &&
+            !is_far(roles, &roles->nics[i]))
+            return true;
+    return false;
+}
+
+static bool is_ethernet_beside_infiniband(const struct nic_roles *roles,
+                                          const struct nic_candidate *nic)
+{
+    for (unsigned i = 0; nic->said.is_ethernet && i < roles->count; i++)
+        if (is_usable(&roles->nics[i]) && !roles->nics[i].said.is_ethernet &&
+            !is_far(roles, &roles->nics[i]))
             return true;
     return false;
 }
@@ -158,7 +166,7 @@ static const struct {
 } rules[] = {
     {is_nvswitch, NIC_NVSWITCH, "management function of an NVSwitch"},
     {is_plain, NIC_MANAGEMENT, "network device without RDMA"},
-    {is_bond, NIC_STORAGE, "bonded port"},
+    {is_bond_beside_others, NIC_STORAGE, "bonded port, and the node has others"},
     {is_ethernet_beside_infiniband, NIC_OTHER, "Ethernet, and the node has InfiniBand"},
     {is_down, NIC_OTHER, "port is down"},
     {is_far, NIC_STORAGE, "far from every GPU, and other NICs sit beside GPUs"},
@@ -222,6 +230,11 @@ void nic_roles_decide(struct nic_roles *roles)
     number_rails(roles);
 }
 
+bool nic_roles_is_usable_rail(const struct nic_candidate *nic)
+{
+    return nic->role == NIC_RAIL && nic->said.state != NIC_DOWN;
+}
+
 /* Class and NUMA node in one number: smaller is nearer. */
 static unsigned affinity(const struct nic_candidate *nic, const struct node_gpu *gpus, unsigned gpu)
 {
@@ -236,7 +249,7 @@ static unsigned sort_rails(const struct nic_roles *roles, const struct node_gpu 
     unsigned count = 0;
     for (unsigned i = 0; i < roles->count; i++) {
         const struct nic_candidate *nic = &roles->nics[i];
-        if (nic->role != NIC_RAIL)
+        if (!nic_roles_is_usable_rail(nic))
             continue;
         unsigned at = count++;
         for (; at > 0; at--) {

@@ -93,6 +93,36 @@ static void far_devices_are_storage(void **state)
     check(single, COUNT_OF(single));
 }
 
+/* RoCE beside every GPU; the InfiniBand of the storage, or unread NVSwitch functions, is far. */
+static void far_infiniband_takes_no_rails(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"mlx5_0", NULL, NIC_ACTIVE, true, {LINK_PIX, LINK_NODE}, NIC_RAIL, 0},
+        {"mlx5_1", NULL, NIC_ACTIVE, true, {LINK_NODE, LINK_PIX}, NIC_RAIL, 1},
+        {"mlx5_2", NULL, NIC_ACTIVE, false, {LINK_NODE, LINK_NODE}, NIC_STORAGE, -1},
+        {"mlx5_3", NULL, NIC_ACTIVE, true, {LINK_SYS, LINK_SYS}, NIC_STORAGE, -1},
+    };
+    static const struct row as_near[] = {
+        {"mlx5_0", NULL, NIC_ACTIVE, true, {LINK_PIX, LINK_NODE}, NIC_OTHER, -1},
+        {"mlx5_1", NULL, NIC_ACTIVE, false, {LINK_PHB, LINK_NODE}, NIC_RAIL, 0},
+    };
+    check(rows, COUNT_OF(rows));
+    check(as_near, COUNT_OF(as_near));
+}
+
+static void bonds_are_rails_where_no_others_are(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"mlx5_bond_0", NULL, NIC_ACTIVE, true, {LINK_PIX, LINK_SYS}, NIC_RAIL, 0},
+        {"mlx5_bond_1", NULL, NIC_ACTIVE, true, {LINK_SYS, LINK_PIX}, NIC_RAIL, 1},
+        {"mlx5_bond_2", NULL, NIC_ACTIVE, true, {LINK_SYS, LINK_NODE}, NIC_STORAGE, -1},
+        {"mlx5_4", NULL, NIC_ACTIVE, false, {LINK_SYS, LINK_NODE}, NIC_STORAGE, -1},
+    };
+    check(rows, COUNT_OF(rows));
+}
+
 static void other_kinds(void **state)
 {
     (void)state;
@@ -156,9 +186,14 @@ static void numa_breaks_ties(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(down_ports_are_no_rails), cmocka_unit_test(ethernet_counts_where_it_is_alone),
-    cmocka_unit_test(far_devices_are_storage), cmocka_unit_test(other_kinds),
-    cmocka_unit_test(rails_follow_gpus),       cmocka_unit_test(orders_for_each_gpu),
+    cmocka_unit_test(down_ports_are_no_rails),
+    cmocka_unit_test(ethernet_counts_where_it_is_alone),
+    cmocka_unit_test(far_infiniband_takes_no_rails),
+    cmocka_unit_test(bonds_are_rails_where_no_others_are),
+    cmocka_unit_test(far_devices_are_storage),
+    cmocka_unit_test(other_kinds),
+    cmocka_unit_test(rails_follow_gpus),
+    cmocka_unit_test(orders_for_each_gpu),
     cmocka_unit_test(numa_breaks_ties),
 };
 
