@@ -329,6 +329,7 @@ UNIT_TESTS := \
 	tests/unit/topology/ibnetdiscover_fabric_test.c \
 	tests/unit/topology/link_generation_test.c \
 	tests/unit/topology/merge_evidence_test.c \
+	tests/unit/topology/merge_nics_test.c \
 	tests/unit/topology/nccl_topology_test.c \
 	tests/unit/topology/nic_roles_test.c \
 	tests/unit/topology/node_cache_test.c \

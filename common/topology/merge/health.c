@@ -82,12 +82,19 @@ static bool is_beside_gpu(const struct node_topology *node, unsigned nic)
     return false;
 }
 
-/* Of a GPU's own NIC a port that is down is a fault; others may just not be wired. */
+/* Of a rail and of a GPU's own NIC a port that is down is a fault; others may just not be wired.
+ * What else is said against it stands. */
 static void judge_port(struct merge_state *state, unsigned index)
 {
+    static const char fault[] = "port is down";
     struct node_nic *nic = &state->nics[index];
-    if (nic->state == NIC_DOWN && nic->role == NIC_OTHER)
-        nic->problem = is_beside_gpu(state->node, index) ? "port is down" : NULL;
+    bool is_idle = nic->role == NIC_OTHER && !is_beside_gpu(state->node, index);
+    if (nic->state != NIC_DOWN || (nic->role != NIC_OTHER && nic->role != NIC_RAIL))
+        return;
+    if (is_idle && nic->problem && strcmp(nic->problem, fault) == 0)
+        nic->problem = NULL;
+    else if (!is_idle && !nic->problem)
+        nic->problem = fault;
 }
 
 static void judge_nics(struct merge_state *state)

@@ -9,20 +9,60 @@
 
 #define NO_NIC (~0u)
 
-static bool is_same_nic(const struct evidence_nic *left, const struct evidence_nic *right)
+static bool is_same_text(const char *left, const char *right)
 {
-    if (left->name && right->name)
-        return strcmp(left->name, right->name) == 0;
-    return left->bus_id && right->bus_id && strcmp(left->bus_id, right->bus_id) == 0;
+    return left && right && strcmp(left, right) == 0;
 }
 
-/* Nameless ones (presets) are told apart by their position only. */
-static unsigned find_nic(const struct nic_roles *roles, const struct evidence_nic *nic,
-                         unsigned position)
+static bool is_nameless(const struct evidence_nic *nic) { return !nic->name && !nic->bus_id; }
+
+/* name NULL: any. */
+static bool lists_nic(const struct node_evidence *evidence, const char *name, const char *bus_id)
 {
-    bool nameless = !nic->name && !nic->bus_id;
+    for (unsigned i = 0; i < evidence->nic_count; i++)
+        if (is_same_text(evidence->nics[i].bus_id, bus_id) &&
+            (!name || is_same_text(evidence->nics[i].name, name)))
+            return true;
+    return false;
+}
+
+/* A name tells which of several ports of one function is meant. Without it the function itself
+ * decides, for names are given by rules that differ (mlx5_4, ibp147s0). 0: two NICs. */
+static unsigned likeness(const struct node_evidence *evidence, const struct evidence_nic *known,
+                         const struct evidence_nic *said)
+{
+    bool same_name = is_same_text(known->name, said->name);
+    if (is_same_text(known->bus_id, said->bus_id)) {
+        if (same_name || !known->name || !said->name)
+            return 3;
+        return lists_nic(evidence, known->name, known->bus_id) ? 0 : 2;
+    }
+    return same_name && !lists_nic(evidence, NULL, known->bus_id) ? 1 : 0;
+}
+
+static unsigned source_bit(size_t e) { return 1u << e; }
+
+/* Among those that this source has not spoken of: it lists no NIC twice. */
+static unsigned find_nic(const struct nic_roles *roles, const struct merge_state *state, size_t e,
+                         const struct evidence_nic *nic)
+{
+    unsigned found = NO_NIC, best = 0;
+    for (unsigned i = 0; i < roles->count; i++) {
+        const struct nic_candidate *known = &roles->nics[i];
+        unsigned like = likeness(state->evidence[e], &known->said, nic);
+        if (!(known->spoken & source_bit(e)) && like > best) {
+            found = i;
+            best = like;
+        }
+    }
+    return found;
+}
+
+/* Where none has a name, the k-th of a source is the k-th of the others. */
+static unsigned find_nameless(const struct nic_roles *roles, size_t e)
+{
     for (unsigned i = 0; i < roles->count; i++)
-        if (nameless ? i == position : is_same_nic(&roles->nics[i].said, nic))
+        if (is_nameless(&roles->nics[i].said) && !(roles->nics[i].spoken & source_bit(e)))
             return i;
     return NO_NIC;
 }
@@ -65,25 +105,54 @@ static void take_role(struct evidence_nic *known, const struct evidence_nic *sai
     known->reason = said->reason;
 }
 
-static int take_nics(const struct merge_state *state, size_t e, struct nic_roles *roles,
-                     struct error_info *err)
+/* What the higher of the two sources says stands. */
+static void take_nic(const struct merge_state *state, size_t e, unsigned position,
+                     struct nic_candidate *nic)
+{
+    struct evidence_nic said = state->evidence[e]->nics[position];
+    if (e < nic->rank) {
+        struct evidence_nic lower = nic->said;
+        nic->said = said;
+        nic->rank = e;
+        nic->source = state->evidence[e]->source_text;
+        said = lower;
+    }
+    complete_nic(&nic->said, &said);
+    take_role(&nic->said, &said);
+    nic->spoken |= source_bit(e);
+    take_nic_links(state, e, nic, position);
+}
+
+static int add_nic(const struct merge_state *state, size_t e, unsigned position,
+                   struct nic_roles *roles, struct error_info *err)
+{
+    const struct node_evidence *evidence = state->evidence[e];
+    if (roles->count == NODE_MAXIMUM_NICS)
+        return error_set(err, "%s: more than %u NICs in one node", evidence->source_text,
+                         NODE_MAXIMUM_NICS);
+    struct nic_candidate *nic = &roles->nics[roles->count];
+    *nic = (struct nic_candidate){
+        .said = evidence->nics[position],
+        .source = evidence->source_text,
+        .rank = e,
+        .position = roles->count++,
+    };
+    take_nic(state, e, position, nic);
+    return 0;
+}
+
+static int take_named(const struct merge_state *state, size_t e, struct nic_roles *roles,
+                      struct error_info *err)
 {
     const struct node_evidence *evidence = state->evidence[e];
     for (unsigned i = 0; i < evidence->nic_count; i++) {
-        unsigned at = find_nic(roles, &evidence->nics[i], i);
-        if (at == NO_NIC) {
-            if (roles->count == NODE_MAXIMUM_NICS)
-                return error_set(err, "%s: more than %u NICs in one node", evidence->source_text,
-                                 NODE_MAXIMUM_NICS);
-            at = roles->count++;
-            roles->nics[at].said = evidence->nics[i];
-            roles->nics[at].source = evidence->source_text;
-            roles->nics[at].position = at;
-        } else {
-            complete_nic(&roles->nics[at].said, &evidence->nics[i]);
-            take_role(&roles->nics[at].said, &evidence->nics[i]);
-        }
-        take_nic_links(state, e, &roles->nics[at], i);
+        if (is_nameless(&evidence->nics[i]))
+            continue;
+        unsigned at = find_nic(roles, state, e, &evidence->nics[i]);
+        if (at != NO_NIC)
+            take_nic(state, e, i, &roles->nics[at]);
+        else if (add_nic(state, e, i, roles, err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -95,6 +164,75 @@ static int compare_nics(const void *left_pointer, const void *right_pointer)
     if (left->said.name && right->said.name)
         order = node_name_compare(left->said.name, right->said.name);
     return order ? order : (left->position > right->position) - (left->position < right->position);
+}
+
+static int take_by_position(const struct merge_state *state, size_t e, struct nic_roles *roles,
+                            struct error_info *err)
+{
+    const struct node_evidence *evidence = state->evidence[e];
+    for (unsigned i = 0; i < evidence->nic_count; i++) {
+        if (!is_nameless(&evidence->nics[i]))
+            continue;
+        unsigned at = find_nameless(roles, e);
+        if (at != NO_NIC)
+            take_nic(state, e, i, &roles->nics[at]);
+        else if (add_nic(state, e, i, roles, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The rails by name that only others speak of. */
+static unsigned list_rails(struct nic_roles *roles, size_t e, unsigned rails[NODE_MAXIMUM_NICS])
+{
+    unsigned count = 0;
+    qsort(roles->nics, roles->count, sizeof(roles->nics[0]), compare_nics);
+    nic_roles_decide(roles);
+    for (unsigned i = 0; i < roles->count; i++)
+        if (roles->nics[i].role == NIC_RAIL && !(roles->nics[i].spoken & source_bit(e)))
+            rails[count++] = i;
+    return count;
+}
+
+/* Nameless NICs beside named ones are the rails, in the order of their names, where there are as
+ * many; else nobody knows which is which. */
+static void take_as_rails(struct merge_state *state, size_t e, unsigned nameless,
+                          struct nic_roles *roles)
+{
+    const struct node_evidence *evidence = state->evidence[e];
+    unsigned rails[NODE_MAXIMUM_NICS], count = list_rails(roles, e, rails);
+    bool fits = count == nameless;
+    for (unsigned i = 0; i < evidence->nic_count; i++)
+        if (is_nameless(&evidence->nics[i]) && evidence->nics[i].has_role)
+            fits = fits && evidence->nics[i].role == NIC_RAIL;
+    for (unsigned i = 0, rail = 0; fits && i < evidence->nic_count; i++)
+        if (is_nameless(&evidence->nics[i]))
+            take_nic(state, e, i, &roles->nics[rails[rail++]]);
+    if (fits)
+        return;
+    merge_add_fact(state, "nics", evidence->source_text,
+                   "ignored: %u NICs without names, the node has %u rails", nameless, count);
+    merge_warn(state, "%s: its %u NICs without names are ignored, the node has %u rails",
+               evidence->source_text, nameless, count);
+}
+
+static int take_nameless(struct merge_state *state, size_t e, struct nic_roles *roles,
+                         struct error_info *err)
+{
+    const struct node_evidence *evidence = state->evidence[e];
+    unsigned nameless = 0;
+    bool named_by_others = false;
+    for (unsigned i = 0; i < evidence->nic_count; i++)
+        nameless += is_nameless(&evidence->nics[i]);
+    for (unsigned i = 0; i < roles->count; i++)
+        named_by_others = named_by_others || (!is_nameless(&roles->nics[i].said) &&
+                                              (roles->nics[i].spoken & ~source_bit(e)));
+    if (nameless == 0)
+        return 0;
+    if (!named_by_others)
+        return take_by_position(state, e, roles, err);
+    take_as_rails(state, e, nameless, roles);
+    return 0;
 }
 
 static int store_nics(struct merge_state *state, const struct nic_roles *roles,
@@ -164,15 +302,16 @@ static void sum_rates(struct merge_state *state, const struct nic_roles *roles)
 {
     double sum = 0;
     unsigned rails = 0;
+    const char *source = roles->count > 0 ? roles->nics[0].source : NULL;
     for (unsigned i = 0; i < roles->count; i++) {
-        if (roles->nics[i].role != NIC_RAIL)
+        if (!nic_roles_is_usable_rail(&roles->nics[i]))
             continue;
         if (roles->nics[i].said.bytes_per_second <= 0)
             return;
         sum += roles->nics[i].said.bytes_per_second;
-        rails++;
+        source = rails++ == 0 ? roles->nics[i].source : source;
     }
-    merge_add_fact(state, "rails", state->evidence[0]->source_text, "%u", rails);
+    merge_add_fact(state, "rails", source ? source : state->evidence[0]->source_text, "%u", rails);
     if (state->node->gpu_count > 0)
         state->node->gpu_nic_bytes_per_second = sum / state->node->gpu_count;
 }
@@ -184,7 +323,10 @@ int merge_nics(struct merge_state *state, struct error_info *err)
         return error_set_memory(err);
     roles->gpu_count = state->node->gpu_count;
     for (size_t e = 0; e < state->count; e++)
-        if (take_nics(state, e, roles, err) < 0)
+        if (take_named(state, e, roles, err) < 0)
+            return -1;
+    for (size_t e = 0; e < state->count; e++)
+        if (take_nameless(state, e, roles, err) < 0)
             return -1;
     qsort(roles->nics, roles->count, sizeof(roles->nics[0]), compare_nics);
     nic_roles_decide(roles);
