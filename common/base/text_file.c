@@ -233,27 +233,23 @@ static int write_all(int file, const char *text, size_t bytes)
     return 0;
 }
 
-/* Contents and mode on disk under the new name; errno says why not. */
-static int fill_file(int file, const char *text, size_t bytes, unsigned mode)
+/* The new file takes the place of a regular one with its mode and, where that is allowed, its
+ * owner. errno says why not. */
+static int fill_file(int file, const char *text, size_t bytes, mode_t mode, const struct stat *old)
 {
-    return write_all(file, text, bytes) < 0 || fchmod(file, (mode_t)mode) < 0 || fsync(file) < 0
-               ? -1
-               : 0;
+    if (old && fchown(file, old->st_uid, old->st_gid) < 0 && errno != EPERM)
+        return -1;
+    return write_all(file, text, bytes) < 0 || fchmod(file, mode) < 0 || fsync(file) < 0 ? -1 : 0;
 }
 
-int text_file_write(const char *path, const char *text, size_t bytes, unsigned mode,
-                    struct error_info *err)
+static int error_write(const char *path, int why, struct error_info *err)
 {
-    size_t length = strlen(path);
-    CLEANUP_MEMORY char *fresh = memory_allocate(length + sizeof(FRESH_SUFFIX));
-    if (!fresh)
-        return error_set_memory(err);
-    memcpy(fresh, path, length);
-    memcpy(fresh + length, FRESH_SUFFIX, sizeof(FRESH_SUFFIX));
-    int file = mkostemp(fresh, O_CLOEXEC);
-    if (file < 0)
-        return error_set_system(err, "%s cannot be written: %s", path, error_errno_text(errno));
-    int failed = fill_file(file, text, bytes, mode);
+    return error_set_system(err, "%s cannot be written: %s", path, error_errno_text(why));
+}
+
+/* Closes the file in every case; errno says why not. */
+static int replace(int file, const char *fresh, const char *path, int failed)
+{
     int why = errno;
     if (close(file) < 0 && failed == 0) {
         failed = -1;
@@ -263,8 +259,64 @@ int text_file_write(const char *path, const char *text, size_t bytes, unsigned m
         failed = -1;
         why = errno;
     }
-    if (failed == 0)
-        return 0;
-    unlink(fresh);
-    return error_set_system(err, "%s cannot be written: %s", path, error_errno_text(why));
+    if (failed < 0)
+        unlink(fresh);
+    errno = why;
+    return failed;
+}
+
+/* Devices, FIFOs and sockets are written to: they hold nothing that could be half written. */
+static int write_through(const char *path, const char *text, size_t bytes, struct error_info *err)
+{
+    int file = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (file < 0)
+        return error_write(path, errno, err);
+    int failed = write_all(file, text, bytes);
+    int why = errno;
+    if (close(file) < 0 && failed == 0)
+        return error_write(path, errno, err);
+    return failed < 0 ? error_write(path, why, err) : 0;
+}
+
+static mode_t masked(unsigned mode)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return (mode_t)mode & ~mask;
+}
+
+/* path is no link. old: what stands there, or NULL. */
+static int write_beside(const char *path, const char *text, size_t bytes, mode_t mode,
+                        const struct stat *old, struct error_info *err)
+{
+    size_t length = strlen(path);
+    CLEANUP_MEMORY char *fresh = memory_allocate(length + sizeof(FRESH_SUFFIX));
+    if (!fresh)
+        return error_set_memory(err);
+    memcpy(fresh, path, length);
+    memcpy(fresh + length, FRESH_SUFFIX, sizeof(FRESH_SUFFIX));
+    int file = mkostemp(fresh, O_CLOEXEC);
+    if (file < 0)
+        return error_write(path, errno, err);
+    if (replace(file, fresh, path, fill_file(file, text, bytes, mode, old)) < 0)
+        return error_write(path, errno, err);
+    return 0;
+}
+
+int text_file_write(const char *path, const char *text, size_t bytes, unsigned mode,
+                    struct error_info *err)
+{
+    struct stat old;
+    char resolved[PATH_MAX];
+    if (stat(path, &old) < 0)
+        return errno == ENOENT && lstat(path, &old) < 0
+                   ? write_beside(path, text, bytes, masked(mode), NULL, err)
+                   : error_write(path, errno, err);
+    if (S_ISDIR(old.st_mode))
+        return error_write(path, EISDIR, err);
+    if (!S_ISREG(old.st_mode))
+        return write_through(path, text, bytes, err);
+    if (!realpath(path, resolved))
+        return error_write(path, errno, err);
+    return write_beside(resolved, text, bytes, old.st_mode & 07777, &old, err);
 }

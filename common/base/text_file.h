@@ -33,8 +33,9 @@ enum text_file_trust text_file_read_trusted(const char *path, unsigned owner_uid
                                             size_t maximum_bytes, char **ret_text,
                                             size_t *ret_bytes, struct error_info *err);
 
-/* Writes the file whole or not at all: a new file beside it, then renamed over it. mode: as
- * 0644. An old file stays when something fails. */
+/* Writes the file whole or not at all: a new file beside it, then renamed over it, through links
+ * and with the old one's mode and owner. mode: of a file that is new, as 0644, less the umask. An
+ * old file stays when something fails. What is no regular file (/dev/null) is written to. */
 int text_file_write(const char *path, const char *text, size_t bytes, unsigned mode,
                     struct error_info *err);
 

@@ -8,9 +8,11 @@
 
 #define FOLDER_BYTES 4096u
 
-/* /run is empty after a boot. */
+/* /run is empty after a boot; no other folder is ours to make. */
 static int make_folder(const char *path, struct error_info *err)
 {
+    if (strcmp(path, NODE_CACHE_PATH) != 0)
+        return 0;
     char folder[FOLDER_BYTES];
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) : 0;

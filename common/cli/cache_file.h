@@ -8,7 +8,7 @@
 
 #include "topology/node_topology.h"
 
-/* Makes the file's folder where it is missing. slurmstepd trusts the file only where it and its
+/* Makes the folder of NODE_CACHE_PATH where that is missing. slurmstepd trusts the file only where it and its
  * folder are root's. */
 int cache_file_write(const struct node_topology *node, const char *path, struct error_info *err);
 

@@ -320,7 +320,7 @@ static void writes_whole_or_not_at_all(void **state)
     assert_int_equal(text_file_write(path, "newer", 5, 0640, &err), 0);
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0640);
+    assert_int_equal(status.st_mode & 0777, 0600); /* the old one's */
     size_t bytes = 0;
     CLEANUP_MEMORY char *text = text_file_read(path, FILE_MAXIMUM, &bytes, &err);
     assert_string_equal(text, "newer");
@@ -335,6 +335,43 @@ static void writes_whole_or_not_at_all(void **state)
     for (const struct dirent *entry; (entry = readdir(entries));)
         assert_null(strstr(entry->d_name, ".new."));
     closedir(entries);
+}
+
+/* A device or a FIFO is written to, a link followed, mode kept: nothing is put in their place. */
+static void writes_through_what_is_no_file(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    struct stat status;
+    char link_path[160], fifo[160], read_back[16] = "";
+    assert_int_equal(text_file_write("/dev/null", "x", 1, 0644, &err), 0);
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+    snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+    unlink(fifo);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    int reader = open(fifo, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(text_file_write(fifo, "through", 7, 0644, &err), 0);
+    assert_int_equal(read(reader, read_back, sizeof(read_back)), 7);
+    close(reader);
+    unlink(fifo);
+    write_file("file", "old", 3, 0640);
+    snprintf(link_path, sizeof(link_path), "%s/link", folder);
+    unlink(link_path);
+    assert_int_equal(symlink("file", link_path), 0);
+    assert_int_equal(text_file_write(link_path, "new", 3, 0644, &err), 0);
+    assert_int_equal(lstat(link_path, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+    mode_t mask = umask(077);
+    unlink(path);
+    assert_int_equal(text_file_write(path, "new", 3, 0644, &err), 0);
+    umask(mask);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    unlink(link_path);
 }
 
 static int read_scenario(void *context, struct error_info *err)
@@ -366,6 +403,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(drops_a_byte_order_mark),
     cmocka_unit_test(explains_a_name_that_is_a_path),
     cmocka_unit_test(writes_whole_or_not_at_all),
+    cmocka_unit_test(writes_through_what_is_no_file),
     cmocka_unit_test(fails_cleanly),
 };
 
