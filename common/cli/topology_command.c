@@ -26,6 +26,11 @@ static int check_choices(const struct command_options *options, bool narrowed,
     int choices = (options->from_count > 0) + (options->cluster != NULL) + (options->node != NULL);
     if (choices > 1)
         return error_set(err, "--from, --cluster and --node name different things; keep one");
+    if (options->guids && options->from_count == 0)
+        return error_set(err, "--guids goes with --from and a listing of switches by GUID");
+    if ((options->nvml || options->sysfs) && choices > 0)
+        return error_set(err, "--nvml and --sysfs are for this machine; leave out --from, "
+                              "--cluster and --node");
     if (options->from_count > 0 && narrowed)
         return error_set(err, "--from is shown whole; --fabric and --nodes go with --node or "
                               "--cluster");

@@ -29,6 +29,7 @@ enum evidence_source {
     EVIDENCE_SOURCE_COUNT
 };
 
+#define EVIDENCE_WARNING "warning: "
 #define NVLINK_RATE_UNKNOWN (-1.0) /* of a pair: this source does not know */
 #define NVLINK_COUNT_UNKNOWN (~0u) /* likewise, in nvlink_link_counts */
 
@@ -91,7 +92,9 @@ struct node_evidence {
     uint64_t host_nvme_bytes;
     unsigned cpu_count;
     const char *driver_version; /* "580.65.06", or NULL */
-    const char *const *notes;   /* decisions for --explain ("mlx5_0: port is down") */
+    /* Decisions for --explain ("mlx5_0: port is down"). One that begins with EVIDENCE_WARNING is
+     * a warning too: part of what the source holds could not be used. */
+    const char *const *notes;
     size_t note_count;
     /* What an earlier merge found and from where (a node file carries it); or NULL. Alone,
      * such evidence keeps these facts; beside others the merge writes its own. */

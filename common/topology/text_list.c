@@ -38,8 +38,10 @@ int text_list_load(const struct yaml_node *node, struct arena *arena, const char
 
 const char *text_list_copy(struct arena *arena, const char *text, bool *failed)
 {
-    const char *copy = text ? arena_copy_text(arena, text) : NULL;
+    char *copy = text ? arena_copy_text(arena, text) : NULL;
     if (text && !copy)
         *failed = true;
+    if (copy)
+        error_clean_text(copy); /* names end on terminals */
     return copy;
 }

@@ -32,6 +32,9 @@ struct node_topology *node_choice_open(const char *name, const char *gpu,
                                        const struct catalogues *catalogues, struct error_info *err)
 {
     const struct node_preset *preset = preset_catalogue_find(catalogues->presets, name);
+    if (preset && gpu)
+        return error_null(
+            error_set(err, "--gpu: the preset %s names its GPUs; leave it out", name));
     if (preset)
         return node_topology_from_preset(preset, catalogues->gpus, err);
     if (!strchr(name, '/') && access(name, F_OK) < 0)
@@ -158,6 +161,8 @@ struct cluster_topology *cluster_choice_open(const struct command_options *optio
     if (options->cluster && (options->node || options->fabric))
         return error_null(error_set(err, "--cluster and --%s name the nodes twice; keep one",
                                     options->node ? "node" : "fabric"));
+    if (options->gpu && !options->node)
+        return error_null(error_set(err, "--gpu names the GPUs of a --node; there is none"));
     if (options->fabric && !options->node)
         return error_null(error_set(err, "--fabric says how nodes are connected, not what they "
                                          "are; add --node PRESET"));

@@ -6,6 +6,7 @@
 #include "topology/node_readers/sysfs/infiniband_reader.h"
 #include "topology/node_readers/sysfs/kfd_reader.h"
 #include "topology/node_readers/sysfs/pci_health.h"
+#include <sys/stat.h>
 
 /* A source that failed, as evidence of nothing but that. */
 static struct node_evidence *failure_note(enum evidence_source source, const char *name,
@@ -15,7 +16,7 @@ static struct node_evidence *failure_note(enum evidence_source source, const cha
     struct evidence_draft *draft = evidence_draft_create(source, name, err);
     if (!draft)
         return NULL;
-    evidence_draft_note(draft, "not read: %s", why->text);
+    evidence_draft_warn(draft, "not read: %s", why->text);
     return evidence_draft_finish(draft, err);
 }
 
@@ -81,6 +82,12 @@ int live_node_open(struct topology_input *input, const char *nvml_library, const
 {
     CLEANUP_DONE(topology_input) struct topology_input own = {.fabric = NULL};
     const char *root = sysfs_root ? sysfs_root : "/";
+    struct stat status;
+    if (stat(root, &status) < 0 || !S_ISDIR(status.st_mode))
+        return error_set(err,
+                         "--sysfs: %s is no directory; give the one that has this machine's "
+                         "sys/",
+                         root);
     struct node_evidence *hwloc = hwloc_read_live(err);
     if (!hwloc)
         return -1;

@@ -16,6 +16,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#define LINES_LOOKED_AT 64u
 #define LABEL_KEYS_MAXIMUM_BYTES ((size_t)1 << 20)
 
 #define READABLE                                                                                   \
@@ -79,22 +80,77 @@ static struct fabric *parse_labels(const struct source_text *from, struct error_
     return fabric_parse_kubernetes(from->text, from->bytes, from->name, keys, err);
 }
 
-/* "host: 5e797fc6-0f46-421a-8724-0e102c0f723c" */
-static bool has_cluster_uuid(const char *text)
+/* The line behind this one, or NULL. */
+static const char *next_line(const char *text)
+{
+    const char *end = strchr(text, '\n');
+    return end ? end + 1 : NULL;
+}
+
+/* "5e797fc6-0f46-421a-8724-0e102c0f723c" */
+static bool is_uuid(const char *text)
 {
     static const char hexadecimal[] = "0123456789abcdefABCDEF";
     static const size_t groups[] = {8, 4, 4, 4, 12};
-    const char *at = text + strcspn(text, ": \t\n");
-    if (*at != ':')
-        return false;
-    at += 1 + strspn(at + 1, " \t");
     for (size_t i = 0; i < COUNT_OF(groups); i++) {
-        if (strspn(at, hexadecimal) != groups[i] ||
-            (i + 1 < COUNT_OF(groups) && at[groups[i]] != '-'))
+        if (strspn(text, hexadecimal) != groups[i] ||
+            (i + 1 < COUNT_OF(groups) && text[groups[i]] != '-'))
             return false;
-        at += groups[i] + 1;
+        text += groups[i] + 1;
     }
     return true;
+}
+
+/* "host: UUID" on one of the first lines. */
+static bool has_cluster_uuid(const char *text)
+{
+    for (unsigned line = 0; text && line < LINES_LOOKED_AT; line++, text = next_line(text)) {
+        const char *at = text + strcspn(text, ": \t\n");
+        if (*at == ':' && is_uuid(at + 1 + strspn(at + 1, " \t")))
+            return true;
+    }
+    return false;
+}
+
+/* A row of GPU0: its name is a word of its own. */
+static bool has_gpu_row(const char *text)
+{
+    for (; text; text = next_line(text)) {
+        text += strspn(text, " \t");
+        if (strncasecmp(text, "gpu0", 4) == 0 && strchr(" \t\r\n", text[4]))
+            return true;
+    }
+    return false;
+}
+
+/* gres.conf's lines may begin with NodeName=, slurmd's with its own name. */
+static bool has_gres(const char *text)
+{
+    for (const char *at = text; (at = strcasestr(at, "name=gpu")); at++)
+        if (at == text || strchr(" \t\n", at[-1]))
+            return true;
+    return false;
+}
+
+/* Slurm's topology.yaml: a list of mappings, keys in any order. */
+static bool has_topology_key(const char *text)
+{
+    for (; text; text = next_line(text)) {
+        text += strspn(text, " \t-");
+        if (strncmp(text, "topology:", 9) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool lists_guids(const char *text) { return strcasestr(text, "nodes=0x") != NULL; }
+
+static struct fabric *refuse_guids(const struct source_text *from, struct error_info *err)
+{
+    return error_null(error_set(err,
+                                "%s: lists adapters by GUID (Nodes=0x…), not nodes; add --guids "
+                                "FILE with lines \"host: 0xguid\"",
+                                from->name));
 }
 
 static const struct topology_format formats[] = {
@@ -103,20 +159,20 @@ static const struct topology_format formats[] = {
     {.mark = "schema: parplan.node/", .node = node_file_parse},
     {.mark = "schema: parplan.fabric/", .fabric = fabric_file_parse},
     {.mark = "schema:", .cluster = parse_cluster},
+    {.mark = "switchname=", .has_form = lists_guids, .fabric_with_hints = refuse_guids},
     {.mark = "switchname=", .fabric = fabric_parse_slurm},
     {.mark = "blockname=", .fabric = fabric_parse_slurm},
     {.mark = "blocksizes=", .fabric = fabric_parse_slurm},
-    {.mark = "- topology:", .fabric = fabric_parse_slurm_yaml},
-    {.mark = "name=gpu", .node = slurm_gres_parse},
-    {.mark = "gres name=", .node = slurm_gres_parse},
+    {.mark = "-", .has_form = has_topology_key, .fabric = fabric_parse_slurm_yaml},
     {.mark = "autodetect=", .node = slurm_gres_parse},
     {.mark = "vendid=", .fabric = fabric_parse_ibnetdiscover},
-    {.mark = "gpu0", .node = topo_matrix_parse},
+    {.mark = "gpu0", .has_form = has_gpu_row, .node = topo_matrix_parse},
     {.mark = "switches:", .fabric = fabric_parse_topograph_model},
     {.mark = "blocks:", .fabric = fabric_parse_topograph_model},
     {.mark = "\"instances\"", .fabric = fabric_parse_topograph_graph},
     {.mark = "{\"instances\"", .fabric = fabric_parse_topograph_graph},
     {.mark = "{", .first_line_only = true, .fabric_with_hints = parse_labels},
+    {.mark = "", .first_line_only = true, .has_form = has_gres, .node = slurm_gres_parse},
     {.mark = "",
      .first_line_only = true,
      .has_form = has_cluster_uuid,

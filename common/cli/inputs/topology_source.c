@@ -24,7 +24,7 @@ static void gathered_done(struct gathered *gathered)
 
 DEFINE_CLEANUP_DONE(gathered);
 
-/* `--gpu NAME`: as many as the sources have, by position. */
+/* `--gpu NAME`: as many as the sources have, by position; what they name themselves stands. */
 static struct node_evidence *name_gpus(const char *gpu, const struct gathered *gathered,
                                        const struct catalogues *catalogues, struct error_info *err)
 {
@@ -39,7 +39,7 @@ static struct node_evidence *name_gpus(const char *gpu, const struct gathered *g
                                     "lists the names",
                                     gpu));
     CLEANUP(evidence_draft)
-    struct evidence_draft *draft = evidence_draft_create(EVIDENCE_ADMIN, "--gpu", err);
+    struct evidence_draft *draft = evidence_draft_create(EVIDENCE_PCI, "--gpu", err);
     for (unsigned i = 0; draft && i < count; i++) {
         struct evidence_gpu *added = evidence_draft_add_gpu(draft, err);
         if (!added)

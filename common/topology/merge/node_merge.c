@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* node_topology_merge: the order of its parts, and what the node has besides GPUs and NICs. */
 #include "topology/merge/merge_state.h"
+#include <string.h>
 
 #define NODE_ARENA_MAXIMUM_BYTES ((size_t)16 << 20)
-#define CATALOGUE_SOURCE "gpu catalogue"
 
 void node_evidence_free(struct node_evidence *evidence)
 {
@@ -29,24 +29,31 @@ static void merge_host(struct merge_state *state)
             node->host_nvme_bytes = evidence->host_nvme_bytes;
         if (node->cpu_count == 0)
             node->cpu_count = evidence->cpu_count;
-        if (node->pcie_bytes_per_second == 0)
+        if (node->pcie_bytes_per_second == 0 && merge_counts(state, e))
             node->pcie_bytes_per_second = evidence->pcie_bytes_per_second;
     }
     for (unsigned i = 0; i < node->gpu_count; i++) {
         double rate = state->models[i] ? state->models[i]->pcie_bytes_per_second : 0;
         if (node->pcie_bytes_per_second == 0 && rate > 0) {
             node->pcie_bytes_per_second = rate;
-            merge_add_fact(state, "pcie", CATALOGUE_SOURCE, "%.4g GB/s", rate / 1e9);
+            merge_add_fact(state, "pcie", MERGE_CATALOGUE_SOURCE, "%.4g GB/s", rate / 1e9);
         }
     }
+}
+
+static void add_note(struct merge_state *state, const char *source, const char *note)
+{
+    size_t mark = strlen(EVIDENCE_WARNING);
+    merge_add_fact(state, "note", source, "%s", note);
+    if (strncmp(note, EVIDENCE_WARNING, mark) == 0)
+        merge_warn(state, "%s: %s", source, note + mark);
 }
 
 static void add_notes(struct merge_state *state)
 {
     for (size_t e = 0; e < state->count; e++)
         for (size_t i = 0; i < state->evidence[e]->note_count; i++)
-            merge_add_fact(state, "note", state->evidence[e]->source_text, "%s",
-                           state->evidence[e]->notes[i]);
+            add_note(state, state->evidence[e]->source_text, state->evidence[e]->notes[i]);
 }
 
 static int rank_evidence(struct merge_state *state, const struct node_evidence *const *evidence,

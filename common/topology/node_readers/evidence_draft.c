@@ -65,6 +65,16 @@ void evidence_draft_note(struct evidence_draft *draft, const char *format, ...)
     va_end(arguments);
 }
 
+void evidence_draft_warn(struct evidence_draft *draft, const char *format, ...)
+{
+    char text[TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    evidence_draft_note(draft, EVIDENCE_WARNING "%s", text);
+}
+
 struct evidence_gpu *evidence_draft_add_gpu(struct evidence_draft *draft, struct error_info *err)
 {
     if (draft->evidence.gpu_count == NODE_MAXIMUM_GPUS) {

@@ -44,6 +44,9 @@ const char *evidence_draft_format(struct evidence_draft *draft, const char *form
 /* Past EVIDENCE_DRAFT_NOTES they are dropped. */
 void evidence_draft_note(struct evidence_draft *draft, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A note that is a warning (EVIDENCE_WARNING). */
+void evidence_draft_warn(struct evidence_draft *draft, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Both directions, and the flag that says there are any. */
 void evidence_draft_set_rate(struct evidence_draft *draft, unsigned first, unsigned second,
                              double bytes_per_second);

@@ -324,7 +324,7 @@ static int add_devices(struct reader *reader, struct error_info *err)
                             "not known",
                             reader->source, classless);
     if (reader->several_hosts)
-        evidence_draft_note(reader->draft, "%s: describes several hosts; only the first is read",
+        evidence_draft_warn(reader->draft, "%s: describes several hosts; only the first is read",
                             reader->source);
     join_cards(reader);
     return 0;

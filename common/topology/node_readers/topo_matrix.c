@@ -64,7 +64,7 @@ static int add_gpu(struct reader *reader, unsigned at, struct error_info *err)
     reader->gpus[reader->draft->evidence.gpu_count - 1] = at;
     gpu->numa = read_numa(column);
     if (column->line == 0)
-        evidence_draft_note(reader->draft, "%s: %s has no row; only the rows of others tell of it",
+        evidence_draft_warn(reader->draft, "%s: %s has no row; only the rows of others tell of it",
                             reader->source, column->name);
     else if (gpu->numa == NUMA_UNKNOWN && column->numa && strcmp(column->numa, "N/A") != 0)
         evidence_draft_note(reader->draft, "%s:%u: %s: '%.40s' does not name one NUMA node",
@@ -104,7 +104,7 @@ static struct matrix_cell join(struct reader *reader, unsigned first, unsigned s
         return there.link == LINK_UNKNOWN ? back : there;
     if (there.link == back.link && there.links == back.links)
         return there;
-    evidence_draft_note(reader->draft,
+    evidence_draft_warn(reader->draft,
                         "%s: %s and %s disagree about their link (lines %u and %u); the lower "
                         "one counts",
                         reader->source, matrix->columns[first].name, matrix->columns[second].name,

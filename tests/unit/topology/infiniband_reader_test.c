@@ -237,7 +237,7 @@ static void leaves_out_virtual_functions_first(void **state)
     struct node_evidence *evidence = read_node();
     assert_int_equal(evidence->nic_count, NODE_MAXIMUM_NICS);
     assert_string_equal(evidence->nics[0].name, "mlx5_128");
-    expect_note(evidence, "10 virtual functions are left out: a node has 128 NICs");
+    expect_note(evidence, "10 devices are left out: a node has at most 128 NICs");
     node_evidence_free(evidence);
     for (unsigned i = 0; i < NODE_MAXIMUM_NICS; i++) {
         char path[128];
@@ -407,7 +407,7 @@ static void reads_large_folders(void **state)
     CLEANUP(node_evidence) struct node_evidence *evidence = read_node();
     assert_int_equal(evidence->nic_count, NODE_MAXIMUM_NICS);
     assert_string_equal(evidence->nics[0].name, "mlx5_0");
-    expect_note(evidence, "9873 virtual functions are left out");
+    expect_note(evidence, "9873 devices are left out");
 }
 
 static int read_scenario(void *context, struct error_info *err)

@@ -451,7 +451,7 @@ static void forbidden_gpus(void **state)
                                                        "return nvmlDeviceGetHandleByIndex_v2 4 2");
     assert_int_equal(evidence->gpu_count, 6);
     assert_string_equal(evidence->gpus[1].bus_id, "0000:4e:00.0");
-    assert_string_equal(evidence->notes[0], "2 of 8 GPUs are not permitted here and left out");
+    assert_string_equal(evidence->notes[0], "warning: 2 of 8 GPUs are not permitted here and left out");
     expect_all_to_all(evidence, 12);
 }
 

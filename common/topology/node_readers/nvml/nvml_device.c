@@ -297,7 +297,7 @@ static int open_gpus(const struct nvml_symbols *symbols, struct nvml_node *node,
     if (forbidden > 0 && forbidden == count)
         return nvml_error(err, node->library, "nvmlDeviceGetHandleByIndex_v2", NVML_NO_PERMISSION);
     if (forbidden > 0)
-        evidence_draft_note(draft, "%u of %u GPUs are not permitted here and left out", forbidden,
+        evidence_draft_warn(draft, "%u of %u GPUs are not permitted here and left out", forbidden,
                             count);
     return 0;
 }

@@ -37,6 +37,7 @@ struct infiniband_reader {
     const char *class_folder, *net_folder;
     char kinds[NODE_MAXIMUM_NICS][KIND_BYTES]; /* board and link layer; "": not told */
     bool noted_vpd;
+    bool has_devices; /* some entry has its PCI device */
 };
 
 /* A value of one line; "" where there is none, or one too long. -1: the tree gave up. */
@@ -275,11 +276,12 @@ static int add_device(struct infiniband_reader *reader, const char *folder, cons
     return describe_device(reader, folder, port_problem(&port), nic, err);
 }
 
-/* SR-IOV functions know their physical one; devices of software have no device. */
+/* SR-IOV functions know their physical one; devices of software have no device (where the copy
+ * has any: without, nothing is known). */
 static bool is_virtual_device(struct infiniband_reader *reader, const char *folder)
 {
     return sysfs_tree_has(reader->tree, folder, "device/physfn") ||
-           !sysfs_tree_has(reader->tree, folder, "device");
+           (reader->has_devices && !sysfs_tree_has(reader->tree, folder, "device"));
 }
 
 static int read_device(struct infiniband_reader *reader, const char *name, bool virtual_ones,
@@ -299,12 +301,21 @@ static int read_device(struct infiniband_reader *reader, const char *name, bool 
     return add_device(reader, folder, clean, virtual_ones, err);
 }
 
+static bool has_device(struct infiniband_reader *reader, const char *name)
+{
+    char folder[FOLDER_BYTES];
+    snprintf(folder, sizeof(folder), "%s/%.*s", reader->class_folder, (int)NAME_BYTES, name);
+    return sysfs_tree_has(reader->tree, folder, "device");
+}
+
 static int read_devices(struct infiniband_reader *reader, struct error_info *err)
 {
     struct sysfs_entries entries = {0};
     if (sysfs_tree_list(reader->tree, reader->class_folder, "", "", reader->names, &entries, err) <
         0)
         return -1;
+    for (size_t i = 0; i < entries.count && !reader->has_devices; i++)
+        reader->has_devices = has_device(reader, entries.names[i]);
     for (size_t i = 0; i < entries.count; i++)
         if (read_device(reader, entries.names[i], false, err) < 0)
             return -1;
@@ -313,7 +324,7 @@ static int read_devices(struct infiniband_reader *reader, struct error_info *err
         if (read_device(reader, entries.names[i], true, err) < 0)
             return -1;
     if (*count == NODE_MAXIMUM_NICS && entries.count > *count)
-        evidence_draft_note(reader->draft, "%zu virtual functions are left out: a node has %u NICs",
+        evidence_draft_warn(reader->draft, "%zu devices are left out: a node has at most %u NICs",
                             entries.count - *count, NODE_MAXIMUM_NICS);
     return 0;
 }

@@ -16,7 +16,7 @@ static int note_and_pass(const struct kfd_nodes *nodes, const struct error_info 
                          struct error_info *err)
 {
     if (why->kind == ERROR_INPUT) {
-        evidence_draft_note(nodes->draft, "%s", why->text);
+        evidence_draft_warn(nodes->draft, "%s", why->text);
         return 0;
     }
     if (err)
@@ -35,7 +35,7 @@ static int read_properties(const struct kfd_nodes *nodes, const char *folder,
         return -1;
     *ret_malformed = sysfs_parse_properties(text, properties, count, &line);
     if (*ret_malformed > 0)
-        evidence_draft_note(nodes->draft, "%s/properties: %s (%u lines are passed over)", folder,
+        evidence_draft_warn(nodes->draft, "%s/properties: %s (%u lines are passed over)", folder,
                             line.text, *ret_malformed);
     return 0;
 }
@@ -121,7 +121,7 @@ static int read_node(const struct kfd_nodes *nodes, const char *folder, struct k
         node->memory_bytes = 0;
     node->readable = values[0].known || values[1].known;
     if (!node->readable)
-        evidence_draft_note(nodes->draft, "%s/properties: neither CPU nor GPU; left out", folder);
+        evidence_draft_warn(nodes->draft, "%s/properties: neither CPU nor GPU; left out", folder);
     if (node->simd_count == 0)
         return 0;
     return read_name(nodes, folder, node, err) < 0 ? -1 : read_memory(nodes, folder, node, err);
@@ -133,7 +133,7 @@ static int read_numbered(struct kfd_nodes *nodes, const char *name, struct error
     uint64_t number = 0;
     if (parse_unsigned(name, 0, KFD_MAXIMUM_NODES - 1, &number, NULL) < 0 ||
         (name[0] == '0' && name[1] != '\0')) {
-        evidence_draft_note(nodes->draft, "%s/%.64s: no number of a node below %u; left out",
+        evidence_draft_warn(nodes->draft, "%s/%.64s: no number of a node below %u; left out",
                             nodes->folder, name, KFD_MAXIMUM_NODES);
         return 0;
     }
@@ -189,7 +189,7 @@ static void take_link(const struct link_walk *walk, const char *folder,
                       const struct sysfs_property values[LINK_VALUE_COUNT])
 {
     if (values[LINK_FROM].known && values[LINK_FROM].value != walk->node)
-        evidence_draft_note(walk->nodes->draft,
+        evidence_draft_warn(walk->nodes->draft,
                             "%s: node_from is %llu; taken as %u, whose folder it is in", folder,
                             (unsigned long long)values[LINK_FROM].value, walk->node);
     struct kfd_link link = {
@@ -222,7 +222,7 @@ static int read_link(const struct link_walk *walk, const char *folder, bool *ret
         return note_and_pass(walk->nodes, &why, err);
     const char *fault = link_fault(walk->nodes, values);
     if (fault) {
-        evidence_draft_note(walk->nodes->draft, "%s: %s; left out", folder, fault);
+        evidence_draft_warn(walk->nodes->draft, "%s: %s; left out", folder, fault);
         return 0;
     }
     take_link(walk, folder, values);

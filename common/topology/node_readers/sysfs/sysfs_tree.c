@@ -310,11 +310,13 @@ int sysfs_tree_read(struct sysfs_tree *tree, const char *folder, const char *nam
     size_t length = 0;
     if (sysfs_tree_read_bytes(tree, folder, name, ret_text, room, &length, err) < 0)
         return -1;
-    if (length == room) {
+    if (length == room && ret_text[length - 1] != '\0') {
         char why[64];
         snprintf(why, sizeof(why), "larger than the %zu bytes that are read", room - 1);
         return explain(tree, folder, name, why, err);
     }
+    while (length > 0 && ret_text[length - 1] == '\0')
+        length--; /* tar pads files of /sys to the size that they claim */
     if (length > 0 && memchr(ret_text, '\0', length))
         return explain(tree, folder, name, "has a NUL byte; text is expected", err);
     while (length > 0 && is_blank(ret_text[length - 1]))

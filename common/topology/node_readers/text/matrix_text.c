@@ -265,7 +265,7 @@ static int take_line(struct reader *reader, char *text, unsigned number, bool *r
     if (is_header(&line)) {
         *ret_last = reader->header.count > 0 || reader->row_count > 0;
         if (*ret_last)
-            evidence_draft_note(reader->draft,
+            evidence_draft_warn(reader->draft,
                                 "%s:%u: another table starts here; only the first is read",
                                 reader->source, number);
         else if (store_words(reader, &line, &reader->header, err) < 0 ||
@@ -349,11 +349,11 @@ static void note_made_columns(struct reader *reader, unsigned gpus)
     unsigned nameless = 0;
     for (unsigned i = gpus; i < reader->matrix->count; i++)
         nameless += reader->matrix->columns[i].name == NULL;
-    evidence_draft_note(reader->draft,
+    evidence_draft_warn(reader->draft,
                         "%s: the header is missing: %u GPUs by the rows and the NV cells",
                         reader->source, gpus);
     if (nameless > 0)
-        evidence_draft_note(reader->draft,
+        evidence_draft_warn(reader->draft,
                             "%s: %u columns that no header and no row names are left out; they "
                             "may be NICs",
                             reader->source, nameless);
@@ -429,7 +429,7 @@ static void set_cell(struct reader *reader, const struct words *row, unsigned ow
 static void note_cells(struct reader *reader, const struct words *row, const char *where,
                        unsigned have, unsigned need)
 {
-    evidence_draft_note(reader->draft,
+    evidence_draft_warn(reader->draft,
                         "%s:%u: %s: %u cells %s its X, and %u columns: they cannot be told apart "
                         "and are not used",
                         reader->source, row->line, row->words[0], have, where, need);
@@ -452,7 +452,7 @@ static void take_cells(struct reader *reader, const struct words *row, const str
         return;
     }
     if (cut)
-        evidence_draft_note(reader->draft, "%s:%u: %s: the row is cut off behind %u cells",
+        evidence_draft_warn(reader->draft, "%s:%u: %s: the row is cut off behind %u cells",
                             reader->source, row->line, row->words[0], shape->cells);
     for (unsigned i = 0; i < behind; i++) {
         const char *word = cells[shape->self + 1 + i];
@@ -498,7 +498,7 @@ static void take_row(struct reader *reader, const struct words *row)
                           : reader->matrix->columns[own].line > 0 ? "stands twice"
                                                                   : NULL;
     if (problem) {
-        evidence_draft_note(reader->draft, "%s:%u: %s %s: the row is not used", reader->source,
+        evidence_draft_warn(reader->draft, "%s:%u: %s %s: the row is not used", reader->source,
                             row->line, row->words[0], problem);
         return;
     }
