@@ -38,10 +38,9 @@ static int add_nvml(struct topology_input *input, const char *library, struct er
 {
     struct error_info why = {.kind = ERROR_NONE};
     struct node_evidence *evidence = NULL;
-    if (nvml_read(library, &evidence, &why) < 0 && library) {
-        *err = why; /* asked for by name */
-        return -1;
-    }
+    if (nvml_read(library, &evidence, &why) == 0 && library && !evidence)
+        return error_set(err, "--nvml: %s: no NVIDIA management library, or no GPU that it sees",
+                         library);
     return take(input, EVIDENCE_NVML, "nvml", evidence, &why, err);
 }
 
