@@ -257,3 +257,33 @@ const struct gpu_model *gpu_catalogue_find(const struct gpu_catalogue *catalogue
     }
     return best;
 }
+
+/* The whole name stands in one of the model's own. */
+static bool is_part_of(const char *name, const struct gpu_model *model)
+{
+    if (contains_words(model->name, name))
+        return true;
+    for (size_t i = 0; i < model->alias_count; i++)
+        if (contains_words(model->aliases[i], name))
+            return true;
+    return false;
+}
+
+size_t gpu_catalogue_find_all(const struct gpu_catalogue *catalogue, const char *name,
+                              const struct gpu_model **ret, size_t room)
+{
+    const struct gpu_model *first = gpu_catalogue_find(catalogue, name, 0);
+    size_t count = 0, length = first ? match_length(first, name) : 0;
+    if (first && room > 0)
+        ret[0] = first;
+    count += first != NULL;
+    for (size_t i = 0; first && i < catalogue->count; i++) {
+        const struct gpu_model *model = &catalogue->models[i];
+        if (model == first || (match_length(model, name) < length && !is_part_of(name, model)))
+            continue;
+        if (count < room)
+            ret[count] = model;
+        count++;
+    }
+    return count;
+}

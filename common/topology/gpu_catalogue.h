@@ -49,6 +49,10 @@ void gpu_catalogue_free(struct gpu_catalogue *catalogue);
  * memory_bytes (0: unknown) settles between models of one name. NULL: unknown. */
 const struct gpu_model *gpu_catalogue_find(const struct gpu_catalogue *catalogue, const char *name,
                                            uint64_t memory_bytes);
+/* How many models the name may mean where it says too little ("a100": SXM or PCIe, 40 or 80 GB):
+ * the one that gpu_catalogue_find takes first. As many as there is room for are stored. */
+size_t gpu_catalogue_find_all(const struct gpu_catalogue *catalogue, const char *name,
+                              const struct gpu_model **ret, size_t room);
 
 DEFINE_CLEANUP(gpu_catalogue);
 

@@ -49,21 +49,26 @@ static size_t item_length(const char *text)
     return length;
 }
 
-bool gres_text_parse(const char *text, unsigned *ret_count, char ret_type[static GPU_TYPE_BYTES])
+bool gres_text_next(const char **text, unsigned *ret_count, char ret_type[static GPU_TYPE_BYTES])
 {
-    while (text && *text) {
-        size_t length = item_length(text);
-        const char *item = skip_prefix(text);
-        size_t skipped = (size_t)(item - text);
+    while (*text && **text) {
+        size_t length = item_length(*text);
+        const char *item = skip_prefix(*text);
+        size_t skipped = (size_t)(item - *text);
         bool is_gpu = length >= skipped + 3 && !strncmp(item, "gpu", 3) &&
                       (item[3] == ':' || item[3] == ',' || item[3] == '(' || item[3] == '\0');
+        *text += length;
+        if (**text == ',')
+            ++*text;
         if (is_gpu)
             return parse_item(item, length - skipped, ret_count, ret_type);
-        text += length;
-        if (*text == ',')
-            text++;
     }
     return false;
+}
+
+bool gres_text_parse(const char *text, unsigned *ret_count, char ret_type[static GPU_TYPE_BYTES])
+{
+    return gres_text_next(&text, ret_count, ret_type);
 }
 
 struct node_topology *gres_unknown_node(const char *name, const char *type, unsigned count,

@@ -78,6 +78,38 @@ static void does_not_guess(void **state)
     }
 }
 
+static void counts_what_a_name_may_mean(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t count;
+        const char *first, *last;
+    } cases[] = {
+        {"a100", 4, "a100-sxm-80", "a100-pcie-40"},
+        {"h100", 3, "h100-sxm", "h100-nvl"},
+        {"a100_80gb", 2, "a100-sxm-80", "a100-pcie-80"},
+        {"nvidia_h100_80gb_hbm3", 1, "h100-sxm", "h100-sxm"},
+        {"h100-sxm", 1, "h100-sxm", "h100-sxm"},
+        {"l40s", 1, "l40s", "l40s"},
+        {"b200", 1, "b200", "b200"},
+        {"new-board", 0, NULL, NULL},
+        {"", 0, NULL, NULL},
+    };
+    CLEANUP(gpu_catalogue) struct gpu_catalogue *gpus = open_gpus();
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct gpu_model *models[8];
+        size_t count = gpu_catalogue_find_all(gpus, cases[i].name, models, COUNT_OF(models));
+        if (count != cases[i].count)
+            fail_msg("%s: %zu models", cases[i].name, count);
+        if (count == 0)
+            continue;
+        assert_string_equal(models[0]->name, cases[i].first);
+        assert_string_equal(models[count - 1]->name, cases[i].last);
+        assert_int_equal(gpu_catalogue_find_all(gpus, cases[i].name, NULL, 0), count);
+    }
+}
+
 /* What every entry must hold, so that the planner can count on it. */
 static void builtin_figures_are_sound(void **state)
 {
@@ -176,9 +208,13 @@ static void survives_lack_of_memory(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(finds_by_every_name),       cmocka_unit_test(does_not_guess),
-    cmocka_unit_test(builtin_figures_are_sound), cmocka_unit_test(named_figures),
-    cmocka_unit_test(refuses_bad_files),         cmocka_unit_test(survives_lack_of_memory),
+    cmocka_unit_test(finds_by_every_name),
+    cmocka_unit_test(does_not_guess),
+    cmocka_unit_test(counts_what_a_name_may_mean),
+    cmocka_unit_test(builtin_figures_are_sound),
+    cmocka_unit_test(named_figures),
+    cmocka_unit_test(refuses_bad_files),
+    cmocka_unit_test(survives_lack_of_memory),
 };
 
 int main(void) { return unit_test_main("topology/gpu_catalogue", tests, COUNT_OF(tests)); }

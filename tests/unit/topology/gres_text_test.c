@@ -39,6 +39,25 @@ static void reads_what_slurm_writes(void **state)
     }
 }
 
+static void goes_from_entry_to_entry(void **state)
+{
+    (void)state;
+    const char *text = "gpu:a6000:4(IDX:0,2),nic:2,gpu:l40s:2,gpu";
+    static const struct {
+        unsigned count;
+        const char *type;
+    } expected[] = {{4, "a6000"}, {2, "l40s"}, {1, ""}};
+    unsigned count = 0;
+    char type[GPU_TYPE_BYTES] = "";
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        assert_true(gres_text_next(&text, &count, type));
+        assert_int_equal(count, expected[i].count);
+        assert_string_equal(type, expected[i].type);
+    }
+    assert_false(gres_text_next(&text, &count, type));
+    assert_int_equal(count, 1);
+}
+
 static void stands_for_a_node(void **state)
 {
     (void)state;
@@ -61,6 +80,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_slurm_writes),
+        cmocka_unit_test(goes_from_entry_to_entry),
         cmocka_unit_test(stands_for_a_node),
     };
     return unit_test_main("topology/gres_text", tests, COUNT_OF(tests));

@@ -8,6 +8,10 @@
     "NodeName=" name " Arch=x86_64 CoresPerSocket=1 CPUAlloc=0 CPUTot=8 Gres=" gres                \
     " NodeAddr=10.0.0.1 OS=Linux 6.1.0 #1 SMP Reason=waiting for Gres=gpu:a100:4 [root]\n"
 
+#define STATE(name, gres, state)                                                                   \
+    "NodeName=" name " Arch=x86_64 Gres=" gres " OS=Linux 6.1.0 State=" state                      \
+    " Reason=State=DOWN [root@x]\n"
+
 static struct cluster_topology *parse(const char *text, struct fabric *fabric,
                                       struct text_buffer *notes, struct error_info *err)
 {
@@ -46,13 +50,49 @@ static void kinds_follow_the_gres(void **state)
     assert_int_equal(cluster->kinds[1]->gpu_count, 4);
     assert_string_equal(
         text_buffer_text(&notes),
-        "GRES gpu:h100:8 of 2 nodes: assumed to be preset dgx-h100 (NVIDIA DGX H100)\n"
-        "GRES gpu:h100:4 of 1 node: no preset fits; NVLink and NICs are unknown\n"
+        "GRES gpu:h100:8 of 2 nodes: assumed to be preset dgx-h100 (NVIDIA DGX H100); h100 is "
+        "taken for h100-sxm, it may be h100-pcie or h100-nvl\n"
+        "GRES gpu:h100:4 of 1 node: no preset fits; NVLink and NICs are unknown; h100 is taken "
+        "for h100-sxm, it may be h100-pcie or h100-nvl\n"
         "GRES gpu:2 of 1 node: no preset fits, since it names no type; NVLink and NICs are "
         "unknown\n"
         "GRES gpu:new-board:2 of 1 node: no preset fits; NVLink and NICs are unknown\n"
         "GRES gpu:nvidia_h100_80gb_hbm3:8 of 1 node: assumed to be preset dgx-h100 (NVIDIA DGX "
         "H100)\n"
+        "1 node without GPUs left out\n");
+}
+
+static void says_what_is_assumed_and_left_out(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(text_buffer) struct text_buffer notes;
+    CLEANUP(cluster_topology)
+    struct cluster_topology *cluster = parse(
+        STATE("n1", "gpu:a100:4(S:0-1),gpu:a100_3g.20gb:8(S:0-1)", "IDLE")
+            STATE("n2", "gpu:gb200:4", "DOWN*+DRAIN") STATE("n3", "gpu:gb200:4", "MIXED+DRAIN")
+                STATE("n4", "gpu:gb200:4", "IDLE+CLOUD+POWERED_DOWN")
+                    STATE("n5", "gpu:a6000:4,gpu:l40s:4,gpu:2", "IDLE")
+                        STATE("n6", "gpu:a6000:4", "IDLE*") STATE("n7", "gpu:1g.5gb:56", "IDLE")
+                            STATE("n8", "gpu:0", "DOWN"),
+        NULL, &notes, &err);
+    expect_made(cluster, &err);
+    assert_int_equal(cluster->node_count, 6);
+    assert_int_equal(cluster->kind_count, 4);
+    assert_string_equal(cluster->kind_names[2], "4x-a6000");
+    assert_string_equal(cluster->kind_names[3], "4x-a6000-2");
+    assert_string_equal(
+        text_buffer_text(&notes),
+        "GRES gpu:a100:4 of 1 node: no preset fits; NVLink and NICs are unknown; a100 is taken for "
+        "a100-sxm-80, it may be a100-sxm-40, a100-pcie-80 or a100-pcie-40; left out: "
+        "gpu:a100_3g.20gb:8 of the same node\n"
+        "GRES gpu:gb200:4 of 3 nodes: assumed to be preset gb200-nvl72 (NVIDIA GB200 NVL72, one "
+        "compute tray (4 GPUs of the rack's 72))\n"
+        "GRES gpu:a6000:4 of 1 node: no preset fits; NVLink and NICs are unknown; left out: "
+        "gpu:l40s:4, gpu:2 of the same node\n"
+        "GRES gpu:a6000:4 of 1 node: no preset fits; NVLink and NICs are unknown\n"
+        "2 nodes are down or drained, and part of this all the same: n[2-3]\n"
+        "1 node with MIG instances alone left out\n"
         "1 node without GPUs left out\n");
 }
 
@@ -114,9 +154,8 @@ static void fails_cleanly(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(kinds_follow_the_gres),
-    cmocka_unit_test(the_fabric_goes_with_it),
-    cmocka_unit_test(refuses_in_one_line),
+    cmocka_unit_test(kinds_follow_the_gres),   cmocka_unit_test(says_what_is_assumed_and_left_out),
+    cmocka_unit_test(the_fabric_goes_with_it), cmocka_unit_test(refuses_in_one_line),
     cmocka_unit_test(fails_cleanly),
 };
 
