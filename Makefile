@@ -53,6 +53,8 @@ TOPOLOGY_SOURCES := \
 	common/topology/groups/usable_groups.c \
 	common/topology/link.c \
 	common/topology/link_generation.c \
+	common/topology/merge/gpu_conflicts.c \
+	common/topology/merge/gpu_identity.c \
 	common/topology/merge/gpu_merge.c \
 	common/topology/merge/health.c \
 	common/topology/merge/link_rates.c \
@@ -329,6 +331,7 @@ UNIT_TESTS := \
 	tests/unit/topology/ibnetdiscover_fabric_test.c \
 	tests/unit/topology/link_generation_test.c \
 	tests/unit/topology/merge_evidence_test.c \
+	tests/unit/topology/merge_gpus_test.c \
 	tests/unit/topology/merge_nics_test.c \
 	tests/unit/topology/nccl_topology_test.c \
 	tests/unit/topology/nic_roles_test.c \

@@ -1,121 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* node_topology_merge: which GPUs there are and what each is. */
+/* node_topology_merge: what each GPU is. */
 #include "topology/merge/merge_state.h"
 #include <stdio.h>
 #include <string.h>
 
-#define CATALOGUE_SOURCE "gpu catalogue"
-
-static bool has_bus_ids(const struct node_evidence *evidence)
-{
-    for (unsigned i = 0; i < evidence->gpu_count; i++)
-        if (!evidence->gpus[i].bus_id)
-            return false;
-    return evidence->gpu_count > 0;
-}
-
-/* Keeps the list sorted and free of doubles; -1: no room. */
-static int insert_bus_id(const char **bus_ids, unsigned *count, const char *bus_id)
-{
-    unsigned at = 0;
-    while (at < *count && strcmp(bus_ids[at], bus_id) < 0)
-        at++;
-    if (at < *count && strcmp(bus_ids[at], bus_id) == 0)
-        return 0;
-    if (*count == NODE_MAXIMUM_GPUS)
-        return -1;
-    memmove(&bus_ids[at + 1], &bus_ids[at], (*count - at) * sizeof(*bus_ids));
-    bus_ids[at] = bus_id;
-    (*count)++;
-    return 0;
-}
-
-static int collect_bus_ids(const struct merge_state *state, const char **bus_ids, unsigned *count,
-                           struct error_info *err)
-{
-    for (size_t e = 0; e < state->count; e++) {
-        const struct node_evidence *evidence = state->evidence[e];
-        for (unsigned i = 0; has_bus_ids(evidence) && i < evidence->gpu_count; i++)
-            if (insert_bus_id(bus_ids, count, evidence->gpus[i].bus_id) < 0)
-                return error_set(err, "%s: more than %u GPUs in one node", evidence->source_text,
-                                 NODE_MAXIMUM_GPUS);
-    }
-    return 0;
-}
-
-static unsigned find_bus_id(const char *const *bus_ids, unsigned count, const char *bus_id)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(bus_ids[i], bus_id) == 0)
-            return i;
-    return MERGE_NO_GPU;
-}
-
-/* Sources without bus ids (presets, files of ours) name GPUs by position, which means
- * something only where the counts agree. */
-static void map_gpus(struct merge_state *state, const char *const *bus_ids, unsigned bus_id_count)
-{
-    for (size_t e = 0; e < state->count; e++) {
-        const struct node_evidence *evidence = state->evidence[e];
-        bool by_bus_id = has_bus_ids(evidence);
-        bool by_position = !by_bus_id && evidence->gpu_count == state->node->gpu_count;
-        for (unsigned i = 0; i < evidence->gpu_count; i++) {
-            unsigned gpu = by_position ? i : MERGE_NO_GPU;
-            if (by_bus_id)
-                gpu = find_bus_id(bus_ids, bus_id_count, evidence->gpus[i].bus_id);
-            state->gpu_of[e][i] = gpu;
-        }
-        if (!by_bus_id && !by_position && evidence->gpu_count > 0)
-            merge_add_fact(state, "gpus", evidence->source_text,
-                           "ignored: %u GPUs named by position, the node has %u",
-                           evidence->gpu_count, state->node->gpu_count);
-    }
-}
-
-static int identify_gpus(struct merge_state *state, struct error_info *err)
-{
-    const char *bus_ids[NODE_MAXIMUM_GPUS];
-    unsigned count = 0;
-    if (collect_bus_ids(state, bus_ids, &count, err) < 0)
-        return -1;
-    struct node_topology *node = state->node;
-    node->gpu_count = count;
-    for (size_t e = 0; e < state->count && node->gpu_count == 0; e++)
-        node->gpu_count = state->evidence[e]->gpu_count;
-    state->gpus = arena_allocate_array(state->arena, node->gpu_count, sizeof(*state->gpus));
-    if (!state->gpus)
-        return error_set_memory(err);
-    node->gpus = state->gpus;
-    for (unsigned i = 0; i < node->gpu_count; i++) {
-        state->gpus[i].numa = NUMA_UNKNOWN;
-        state->gpus[i].bus_id = merge_copy_text(state, i < count ? bus_ids[i] : NULL);
-    }
-    map_gpus(state, bus_ids, count);
-    return 0;
-}
-
 /* Who said what of each GPU first, that is with the highest rank. */
 struct gpu_sources {
     const char *model_texts[NODE_MAXIMUM_GPUS];
+    const char *models[NODE_MAXIMUM_GPUS];
     const char *memory[NODE_MAXIMUM_GPUS];
-    const char *numa[NODE_MAXIMUM_GPUS];
 };
-
-static void take_numa(struct merge_state *state, size_t e, unsigned index, int said,
-                      struct gpu_sources *sources)
-{
-    struct node_gpu *gpu = &state->gpus[index];
-    if (said == NUMA_UNKNOWN)
-        return;
-    if (gpu->numa == NUMA_UNKNOWN) {
-        gpu->numa = said;
-        sources->numa[index] = state->evidence[e]->source_text;
-    } else if (gpu->numa != said) {
-        merge_conflict(state, merge_format(state, "NUMA node of GPU %u", index),
-                       sources->numa[index], merge_format(state, "%d", gpu->numa),
-                       state->evidence[e]->source_text, merge_format(state, "%d", said));
-    }
-}
 
 static bool is_known_model(const struct merge_state *state, const char *text)
 {
@@ -123,10 +17,14 @@ static bool is_known_model(const struct merge_state *state, const char *text)
 }
 
 /* A name that the catalogue knows is worth more than a higher source's that it does not. */
-static void take_model(const struct merge_state *state, const char *said, const char **text)
+static void take_model(const struct merge_state *state, size_t e, const char *said, unsigned index,
+                       struct gpu_sources *sources)
 {
-    if (!*text || (said && !is_known_model(state, *text) && is_known_model(state, said)))
-        *text = said;
+    const char **text = &sources->model_texts[index];
+    if (!said || (*text && (is_known_model(state, *text) || !is_known_model(state, said))))
+        return;
+    *text = said;
+    sources->models[index] = state->evidence[e]->source_text;
 }
 
 /* Highest rank first, so that only what is still unknown is taken. */
@@ -134,7 +32,7 @@ static void describe_gpu(struct merge_state *state, size_t e, const struct evide
                          unsigned index, struct gpu_sources *sources)
 {
     struct node_gpu *gpu = &state->gpus[index];
-    take_model(state, said->model_text, &sources->model_texts[index]);
+    take_model(state, e, said->model_text, index, sources);
     if (!gpu->uuid)
         gpu->uuid = merge_copy_text(state, said->uuid);
     if (!gpu->cpus)
@@ -142,7 +40,8 @@ static void describe_gpu(struct merge_state *state, size_t e, const struct evide
     gpu->mig = gpu->mig || said->mig;
     gpu->nvlink_lost = gpu->nvlink_lost || said->nvlink_lost;
     merge_gpu_problem(state, index, said->problem);
-    take_numa(state, e, index, said->numa, sources);
+    if (gpu->numa == NUMA_UNKNOWN)
+        gpu->numa = said->numa;
     if (gpu->memory_bytes == 0 && said->memory_bytes > 0) {
         gpu->memory_bytes = said->memory_bytes;
         sources->memory[index] = state->evidence[e]->source_text;
@@ -157,48 +56,48 @@ static void describe_gpus(struct merge_state *state, size_t e, struct gpu_source
             describe_gpu(state, e, &evidence->gpus[i], state->gpu_of[e][i], sources);
 }
 
-static void resolve_models(struct merge_state *state)
+static void resolve_models(struct merge_state *state, struct gpu_sources *sources)
 {
-    struct gpu_sources sources = {.memory = {NULL}};
     for (size_t e = 0; e < state->count; e++)
-        describe_gpus(state, e, &sources);
+        describe_gpus(state, e, sources);
     for (unsigned i = 0; i < state->node->gpu_count; i++) {
         struct node_gpu *gpu = &state->gpus[i];
         const struct gpu_model *model =
             state->catalogue
-                ? gpu_catalogue_find(state->catalogue, sources.model_texts[i], gpu->memory_bytes)
+                ? gpu_catalogue_find(state->catalogue, sources->model_texts[i], gpu->memory_bytes)
                 : NULL;
         state->models[i] = model;
-        gpu->model = merge_copy_text(state, model ? model->name : sources.model_texts[i]);
+        gpu->model = merge_copy_text(state, model ? model->name : sources->model_texts[i]);
         if (gpu->memory_bytes == 0 && model) {
             gpu->memory_bytes = model->memory_bytes;
-            sources.memory[i] = CATALOGUE_SOURCE;
+            sources->memory[i] = MERGE_CATALOGUE_SOURCE;
         }
         char fact[32];
         snprintf(fact, sizeof(fact), "gpu %u memory", i);
         if (gpu->memory_bytes > 0)
-            merge_add_fact(state, fact, sources.memory[i], "%llu bytes",
+            merge_add_fact(state, fact, sources->memory[i], "%llu bytes",
                            (unsigned long long)gpu->memory_bytes);
         else
-            merge_add_fact(state, fact, state->evidence[0]->source_text, "unknown");
+            merge_add_fact(state, fact, state->gpu_source, "unknown");
     }
 }
 
-static void add_gpu_facts(struct merge_state *state)
+static bool is_same_model(const struct node_gpu *left, const struct node_gpu *right)
+{
+    return left->model && right->model && strcmp(left->model, right->model) == 0;
+}
+
+static void add_gpu_facts(struct merge_state *state, const struct gpu_sources *sources)
 {
     const struct node_topology *node = state->node;
-    const char *source = state->evidence[0]->source_text;
-    for (size_t e = state->count; e-- > 0;)
-        if (state->evidence[e]->gpu_count > 0)
-            source = state->evidence[e]->source_text;
-    merge_add_fact(state, "gpus", source, "%u", node->gpu_count);
+    merge_add_fact(state, "gpus", state->gpu_source, "%u", node->gpu_count);
     for (unsigned first = 0, last; first < node->gpu_count; first = last) {
         for (last = first + 1; last < node->gpu_count; last++)
-            if (!node->gpus[first].model || !node->gpus[last].model ||
-                strcmp(node->gpus[first].model, node->gpus[last].model) != 0)
+            if (!is_same_model(&node->gpus[first], &node->gpus[last]))
                 break;
-        merge_add_fact(state, "gpu models", source, "%u x %s", last - first,
-                       node->gpus[first].model ? node->gpus[first].model : "unknown");
+        const char *source = sources->models[first];
+        merge_add_fact(state, "gpu models", source ? source : state->gpu_source, "%u x %s",
+                       last - first, node->gpus[first].model ? node->gpus[first].model : "unknown");
     }
 }
 
@@ -229,10 +128,12 @@ static void find_hidden(struct merge_state *state)
 
 int merge_gpus(struct merge_state *state, struct error_info *err)
 {
-    if (identify_gpus(state, err) < 0)
+    struct gpu_sources sources = {.memory = {NULL}};
+    if (merge_gpu_identity(state, err) < 0)
         return -1;
-    resolve_models(state);
-    add_gpu_facts(state);
+    resolve_models(state, &sources);
+    add_gpu_facts(state, &sources);
+    merge_gpu_conflicts(state);
     find_hidden(state);
     return 0;
 }

@@ -80,6 +80,6 @@ void link_rates_limit(struct merge_state *state, double *rates, bool switched, b
         for (size_t j = 0; j < n; j++)
             rates[i * n + j] *= fmin(factors[i], factors[j]);
     if (limited)
-        merge_add_fact(state, "nvlink rates", "gpu catalogue",
+        merge_add_fact(state, "nvlink rates", MERGE_CATALOGUE_SOURCE,
                        "scaled down to what the GPU model has");
 }

@@ -63,3 +63,8 @@ void merge_gpu_problem(struct merge_state *state, unsigned gpu, const char *text
     if (!state->gpus[gpu].problem)
         state->gpus[gpu].problem = merge_copy_text(state, text);
 }
+
+bool merge_counts(const struct merge_state *state, size_t e)
+{
+    return state->evidence[e]->gpu_count == 0 || state->gpus_known[e];
+}

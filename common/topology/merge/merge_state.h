@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * merge_state: what the parts of node_topology_merge share, which node_merge.c calls:
- * gpu_merge.c, nvlink_merge.c with link_rates.c and nvlink_domains.c, nic_merge.c and
- * health.c. Internal to the merge.
+ * gpu_merge.c with gpu_identity.c and gpu_conflicts.c, nvlink_merge.c with link_rates.c and
+ * nvlink_domains.c, nic_merge.c and health.c. Internal to the merge.
  */
 #ifndef TOPOLOGY_MERGE_STATE_H
 #define TOPOLOGY_MERGE_STATE_H
@@ -13,12 +13,15 @@
 #define MERGE_MAXIMUM_FACTS 1024u
 #define MERGE_MAXIMUM_WARNINGS 64u
 #define MERGE_NO_GPU (~0u)
+#define MERGE_CATALOGUE_SOURCE "gpu catalogue"
 
 struct merge_state {
     const struct node_evidence *evidence[MERGE_MAXIMUM_SOURCES]; /* highest rank first */
     size_t count;
     const struct gpu_catalogue *catalogue;
     unsigned gpu_of[MERGE_MAXIMUM_SOURCES][NODE_MAXIMUM_GPUS]; /* source's GPU -> node's GPU */
+    bool gpus_known[MERGE_MAXIMUM_SOURCES]; /* some of the source's GPUs are the node's */
+    const char *gpu_source;                 /* who says which GPUs there are */
     struct node_gpu *gpus;
     bool hidden[NODE_MAXIMUM_GPUS];                    /* PCI shows it, the driver does not */
     const struct gpu_model *models[NODE_MAXIMUM_GPUS]; /* NULL: not in the catalogue */
@@ -50,6 +53,17 @@ int merge_gpus(struct merge_state *state, struct error_info *err);
 int merge_nvlink(struct merge_state *state, struct error_info *err);
 int merge_nics(struct merge_state *state, struct error_info *err);
 void merge_health(struct merge_state *state);
+
+/* False: the source describes GPUs, and none of them is the node's: it does not count. */
+bool merge_counts(const struct merge_state *state, size_t e);
+
+/* gpu_identity.c: fills node->gpu_count, bus ids, gpu_of, gpus_known and gpu_source. GPUs of two
+ * sources are one by bus id, else by UUID, else by position where the counts agree. */
+int merge_gpu_identity(struct merge_state *state, struct error_info *err);
+
+/* gpu_conflicts.c: where sources contradict each other on a GPU's model, memory, UUID or NUMA
+ * node; one warning for each kind and lower source. After models are known. */
+void merge_gpu_conflicts(struct merge_state *state);
 
 /* nvlink_domains.c: connected groups over node->nvlink_bytes_per_second. */
 int nvlink_domains_find(struct merge_state *state, const char *source, struct error_info *err);

@@ -148,15 +148,14 @@ static bool catalogue_says_none(const struct merge_state *state)
 static void conclude_state(struct merge_state *state, const struct pair_facts *pairs)
 {
     struct node_topology *node = state->node;
-    const char *source =
-        pairs->decider ? pairs->decider->source_text : state->evidence[0]->source_text;
+    const char *source = pairs->decider ? pairs->decider->source_text : state->gpu_source;
     if (pairs->has_link || (node->gpu_count == 1 && pairs->decider)) {
         node->nvlink = pairs->has_link ? NVLINK_KNOWN : pairs->decider->nvlink;
     } else if ((pairs->decider || node->gpu_count > 1) && all_decided(state, pairs)) {
         node->nvlink = NVLINK_NONE;
     } else if (catalogue_says_none(state)) {
         node->nvlink = NVLINK_NONE;
-        source = "gpu catalogue";
+        source = MERGE_CATALOGUE_SOURCE;
     }
     merge_add_fact(state, "nvlink", source, "%s", nvlink_state_name(node->nvlink));
 }
@@ -215,9 +214,14 @@ static const char *find_clique(struct merge_state *state, size_t e)
 static void conclude_reach(struct merge_state *state)
 {
     struct node_topology *node = state->node;
+    const char *source = state->gpu_source;
     node->nvlink_domain_nodes = 1;
     for (size_t e = state->count; e-- > 0;) {
         const struct node_evidence *evidence = state->evidence[e];
+        if (!merge_counts(state, e))
+            continue;
+        if (evidence->nvlink_leaves_node)
+            source = evidence->source_text;
         if (evidence->nvlink_domain_nodes > 0)
             node->nvlink_domain_nodes = evidence->nvlink_domain_nodes;
         node->nvlink_leaves_node = node->nvlink_leaves_node || evidence->nvlink_leaves_node;
@@ -230,7 +234,7 @@ static void conclude_reach(struct merge_state *state)
                            node->nvlink_clique);
     }
     if (node->nvlink_leaves_node && node->nvlink_domain_nodes == 1)
-        merge_add_fact(state, "nvlink reach", state->evidence[0]->source_text,
+        merge_add_fact(state, "nvlink reach", source,
                        "wider than the node; how many nodes is not known");
 }
 

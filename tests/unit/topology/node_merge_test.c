@@ -277,7 +277,8 @@ static void positions_need_equal_counts(void **state)
     CLEANUP(node_topology) struct node_topology *node = merge_all(all, 2);
     assert_int_equal(node->gpu_count, 3);
     assert_string_equal(node->gpus[0].model, "h100-sxm");
-    assert_string_equal(fact(node, "gpus"), "ignored: 8 GPUs named by position, the node has 3");
+    assert_string_equal(fact(node, "gpus"),
+                        "ignored: 8 of 8: they are named by position, and the node has 3");
     assert_int_equal(node->host_nvme_bytes, 9);
     preset.gpu_count = 3;
     CLEANUP(node_topology) struct node_topology *equal = merge_all(all, 2);
