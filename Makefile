@@ -64,6 +64,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/merge/node_merge.c \
 	common/topology/merge/nvlink_domains.c \
 	common/topology/merge/nvlink_merge.c \
+	common/topology/merge/nvlink_reach.c \
 	common/topology/node_readers/evidence_draft.c \
 	common/topology/node_cache.c \
 	common/topology/node_readers/evidence/evidence_encode.c \
@@ -332,6 +333,7 @@ UNIT_TESTS := \
 	tests/unit/topology/link_generation_test.c \
 	tests/unit/topology/merge_evidence_test.c \
 	tests/unit/topology/merge_gpus_test.c \
+	tests/unit/topology/merge_links_test.c \
 	tests/unit/topology/merge_nics_test.c \
 	tests/unit/topology/nccl_topology_test.c \
 	tests/unit/topology/nic_roles_test.c \
@@ -513,7 +515,7 @@ PLUGIN_CFLAGS := $(shell $(CC) -Oz -E -x c /dev/null > /dev/null 2>&1 && echo -O
 	-fno-asynchronous-unwind-tables -fno-stack-protector -fstack-protector \
 	$(if $(filter x86_64%,$(MACHINE)),-fcf-protection=none -fno-stack-clash-protection) \
 	$(if $(findstring clang,$(CC)),,-flto -flto-partition=one -fno-inline-functions-called-once)
-PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all
+PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all,--no-eh-frame-hdr
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE
 OUR_CFLAGS += -Og -g

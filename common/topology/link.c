@@ -20,3 +20,8 @@ const char *nvlink_state_name(enum nvlink_state state)
     };
     return state < NVLINK_STATE_COUNT ? names[state] : "unknown";
 }
+
+unsigned link_distance(enum link_kind kind)
+{
+    return kind == LINK_UNKNOWN ? (unsigned)LINK_KIND_COUNT : (unsigned)kind;
+}

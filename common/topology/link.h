@@ -24,6 +24,7 @@ enum link_kind {
 enum nvlink_state { NVLINK_UNKNOWN, NVLINK_NONE, NVLINK_KNOWN, NVLINK_STATE_COUNT };
 
 const char *link_kind_name(enum link_kind kind);        /* "nvlink", "pix", … */
+unsigned link_distance(enum link_kind kind);            /* near to far; unknown is farthest */
 const char *nvlink_state_name(enum nvlink_state state); /* "known", "unknown", "none" */
 
 #endif

@@ -23,12 +23,6 @@ static bool is_connected(const struct node_topology *node, const unsigned *gpus,
     return count == k;
 }
 
-/* An unknown class counts as farther than every known one. */
-static unsigned link_distance(enum link_kind link)
-{
-    return link == LINK_UNKNOWN ? (unsigned)LINK_KIND_COUNT : (unsigned)link;
-}
-
 void gpu_group_rate(const struct node_topology *node, const unsigned *gpus, unsigned k,
                     struct gpu_group_quality *ret)
 {

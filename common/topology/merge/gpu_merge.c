@@ -107,7 +107,7 @@ static void hide(struct merge_state *state, unsigned gpu, bool listed)
     if (listed || !model || strcmp(model->vendor, "nvidia") != 0)
         return;
     state->hidden[gpu] = true;
-    merge_gpu_problem(state, gpu, "the driver does not list it: hidden from this process, or lost");
+    merge_gpu_finding(state, gpu, "the driver does not list it: hidden from this process, or lost");
 }
 
 /* NVML lists what this process may use: a board that only PCI shows is hidden or lost. */

@@ -39,8 +39,8 @@ static void judge_gpu(struct merge_state *state, unsigned gpu)
     struct node_gpu *own = &state->gpus[gpu];
     bool linked = has_links(node, gpu);
     bool has_less = node->nvlink == NVLINK_KNOWN && !own->mig && has_less_links(state, gpu);
-    if (has_less)
-        merge_gpu_problem(state, gpu,
+    if (has_less && !(own->problem && strstr(own->problem, "NVLink")))
+        merge_gpu_finding(state, gpu,
                           linked ? "fewer NVLinks than others of its model"
                                  : "lost NVLink: others of its model have it, it has none");
     own->nvlink_lost =

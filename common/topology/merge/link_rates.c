@@ -53,6 +53,32 @@ double link_rate_of_pair(const struct merge_state *state, size_t e, unsigned i, 
     return evidence->nvlink_link_counts ? counted_rate(state, e, i, j, ret_assumed) : 0;
 }
 
+/* Of one GPU of a source, over its peers. */
+static unsigned sum_links(const struct node_evidence *evidence, unsigned gpu)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < evidence->gpu_count; i++) {
+        unsigned links = evidence->nvlink_link_counts[(size_t)gpu * evidence->gpu_count + i];
+        if (i != gpu && links != NVLINK_COUNT_UNKNOWN)
+            sum += links;
+    }
+    return sum;
+}
+
+bool link_rates_switched(const struct merge_state *state, size_t e)
+{
+    const struct node_evidence *evidence = state->evidence[e];
+    bool counted = evidence->nvlink == NVLINK_KNOWN && evidence->nvlink_link_counts;
+    bool switched = evidence->nvlink_switched;
+    for (unsigned i = 0; counted && i < evidence->gpu_count; i++) {
+        unsigned gpu = state->gpu_of[e][i];
+        const struct gpu_model *model = gpu != MERGE_NO_GPU ? state->models[gpu] : NULL;
+        if (model && model->nvlink_links > 0 && sum_links(evidence, i) > model->nvlink_links)
+            switched = true;
+    }
+    return switched;
+}
+
 double link_capability(const struct node_topology *node, unsigned gpu, bool switched)
 {
     double sum = 0, best = 0;

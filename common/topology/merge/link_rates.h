@@ -16,6 +16,10 @@
 double link_rate_of_pair(const struct merge_state *state, size_t e, unsigned i, unsigned j,
                          bool *ret_assumed);
 
+/* Pairs of this source meet in switches: it says so, or a GPU's counted links are more than its
+ * model has (a part of a node behind switches: each peer is reached by all of them). */
+bool link_rates_switched(const struct merge_state *state, size_t e);
+
 /* What one GPU gets when its whole domain works together. Behind switches every pair runs at
  * the GPU's full speed: the best pair of the row. Direct links add up: the sum of the row
  * (rings and meshes use them all: 8 V100 in the cube mesh reach 130 of the 150). */

@@ -3,6 +3,7 @@
 #include "topology/text_list.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define FACT_VALUE_BYTES 512
 
@@ -62,6 +63,15 @@ void merge_gpu_problem(struct merge_state *state, unsigned gpu, const char *text
 {
     if (!state->gpus[gpu].problem)
         state->gpus[gpu].problem = merge_copy_text(state, text);
+}
+
+void merge_gpu_finding(struct merge_state *state, unsigned gpu, const char *text)
+{
+    const char *before = state->gpus[gpu].problem;
+    if (before && strstr(before, text))
+        return;
+    state->gpus[gpu].problem =
+        before ? merge_format(state, "%s; %s", before, text) : merge_copy_text(state, text);
 }
 
 bool merge_counts(const struct merge_state *state, size_t e)

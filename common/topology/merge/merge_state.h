@@ -47,6 +47,8 @@ const char *merge_format(struct merge_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "GPU 3" has a problem, unless a higher source has named one. */
 void merge_gpu_problem(struct merge_state *state, unsigned gpu, const char *text);
+/* The merge's own finding, beside what sources say against the GPU. */
+void merge_gpu_finding(struct merge_state *state, unsigned gpu, const char *text);
 
 /* The parts, in this order. Each fills its fields of state->node. */
 int merge_gpus(struct merge_state *state, struct error_info *err);
@@ -64,6 +66,9 @@ int merge_gpu_identity(struct merge_state *state, struct error_info *err);
 /* gpu_conflicts.c: where sources contradict each other on a GPU's model, memory, UUID or NUMA
  * node; one warning for each kind and lower source. After models are known. */
 void merge_gpu_conflicts(struct merge_state *state);
+
+/* nvlink_reach.c: how far NVLink goes beyond this node: its clique, and how many nodes share it. */
+void nvlink_reach_conclude(struct merge_state *state);
 
 /* nvlink_domains.c: connected groups over node->nvlink_bytes_per_second. */
 int nvlink_domains_find(struct merge_state *state, const char *source, struct error_info *err);

@@ -5,11 +5,6 @@
 /* An unknown class is farther than every known one. */
 #define DISTANCE_UNKNOWN ((unsigned)LINK_KIND_COUNT)
 
-static unsigned link_distance(enum link_kind link)
-{
-    return link == LINK_UNKNOWN ? DISTANCE_UNKNOWN : (unsigned)link;
-}
-
 static unsigned nearest_distance(const struct nic_candidate *nic, unsigned gpu_count)
 {
     unsigned nearest = DISTANCE_UNKNOWN;

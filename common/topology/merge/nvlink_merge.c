@@ -11,6 +11,7 @@ struct pair_facts {
     enum link_kind *links;                   /* gpu_count^2 */
     const struct node_evidence *decider;     /* highest rank with a link, else with an answer */
     bool has_link, assumed;                  /* assumed: rates by LINK_RATE_ASSUMED */
+    bool switched;                           /* as the decider's links meet */
 };
 
 /* Where a source contradicts a higher one: the first pair, and how many. */
@@ -104,10 +105,18 @@ static void take_links(struct merge_state *state, size_t e, struct pair_facts *p
     for (unsigned i = 0; i < evidence->gpu_count; i++)
         for (unsigned j = 0; j < i; j++)
             take_pair(state, e, i, j, pairs, &taken);
-    if ((!pairs->decider && taken.any) || (taken.link && !pairs->has_link))
+    if ((!pairs->decider && taken.any) || (taken.link && !pairs->has_link)) {
         pairs->decider = evidence;
+        pairs->switched = link_rates_switched(state, e);
+    }
     pairs->has_link = pairs->has_link || taken.link;
     report_contradiction(state, &taken.found, evidence->source_text);
+}
+
+/* Cells that say NVLink follow from the rates: those tell whether there is a link. */
+static bool is_pci_class(enum link_kind link)
+{
+    return link != LINK_UNKNOWN && link != LINK_NVLINK && link != LINK_XGMI;
 }
 
 static void take_pci_classes(struct merge_state *state, size_t e, struct pair_facts *pairs)
@@ -120,7 +129,7 @@ static void take_pci_classes(struct merge_state *state, size_t e, struct pair_fa
             if (!map_pair(state, e, i, j, &first, &second))
                 continue;
             enum link_kind *link = &pairs->links[first * n + second];
-            if (*link == LINK_UNKNOWN)
+            if (*link == LINK_UNKNOWN && is_pci_class(evidence->gpu_links[i * m + j]))
                 *link = evidence->gpu_links[i * m + j];
         }
     }
@@ -179,6 +188,21 @@ static void label_links(struct merge_state *state, struct pair_facts *pairs)
                     is_amd(state, i) && is_amd(state, j) ? LINK_XGMI : LINK_NVLINK;
 }
 
+/* Direct links to GPUs that the driver does not list are of no use. */
+static double visible_capability(const struct merge_state *state, unsigned gpu)
+{
+    const struct node_topology *node = state->node;
+    double sum = 0;
+    if (state->hidden[gpu])
+        return 0;
+    if (node->nvlink_switched)
+        return link_capability(node, gpu, true);
+    for (unsigned i = 0; i < node->gpu_count; i++)
+        if (!state->hidden[i])
+            sum += node->nvlink_bytes_per_second[(size_t)gpu * node->gpu_count + i];
+    return sum;
+}
+
 static void conclude_capability(struct merge_state *state, const struct pair_facts *pairs)
 {
     struct node_topology *node = state->node;
@@ -189,7 +213,7 @@ static void conclude_capability(struct merge_state *state, const struct pair_fac
         return;
     double smallest = 0;
     for (unsigned i = 0; i < node->gpu_count; i++) {
-        double rate = link_capability(node, i, pairs->decider->nvlink_switched);
+        double rate = visible_capability(state, i);
         if (rate > 0 && (smallest <= 0 || rate < smallest))
             smallest = rate;
     }
@@ -201,41 +225,22 @@ static void conclude_capability(struct merge_state *state, const struct pair_fac
                        LINK_RATE_ASSUMED / 1e9);
 }
 
-static const char *find_clique(struct merge_state *state, size_t e)
+/* Of one that the driver does not list nobody may know the links: unknown, not none. */
+static void report_hidden(struct merge_state *state, const struct pair_facts *pairs)
 {
-    const struct node_evidence *evidence = state->evidence[e];
-    for (unsigned i = 0; i < evidence->gpu_count; i++)
-        if (evidence->gpus[i].nvlink_clique && state->gpu_of[e][i] != MERGE_NO_GPU)
-            return evidence->gpus[i].nvlink_clique;
-    return NULL;
-}
-
-/* How far NVLink goes beyond this node: its clique, and how many nodes share it. */
-static void conclude_reach(struct merge_state *state)
-{
-    struct node_topology *node = state->node;
-    const char *source = state->gpu_source;
-    node->nvlink_domain_nodes = 1;
-    for (size_t e = state->count; e-- > 0;) {
-        const struct node_evidence *evidence = state->evidence[e];
-        if (!merge_counts(state, e))
-            continue;
-        if (evidence->nvlink_leaves_node)
-            source = evidence->source_text;
-        if (evidence->nvlink_domain_nodes > 0)
-            node->nvlink_domain_nodes = evidence->nvlink_domain_nodes;
-        node->nvlink_leaves_node = node->nvlink_leaves_node || evidence->nvlink_leaves_node;
+    size_t n = state->node->gpu_count;
+    unsigned first = 0, count = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bool open = false;
+        bool asked = state->hidden[i] && state->models[i]->nvlink_bytes_per_second > 0;
+        for (size_t j = 0; asked && j < n; j++)
+            open = open || (i != j && !pairs->decided_by[i * n + j]);
+        if (open && count++ == 0)
+            first = i;
     }
-    node->nvlink_leaves_node = node->nvlink_leaves_node || node->nvlink_domain_nodes > 1;
-    for (size_t e = 0; e < state->count && !node->nvlink_clique; e++) {
-        node->nvlink_clique = merge_copy_text(state, find_clique(state, e));
-        if (node->nvlink_clique)
-            merge_add_fact(state, "nvlink clique", state->evidence[e]->source_text, "%s",
-                           node->nvlink_clique);
-    }
-    if (node->nvlink_leaves_node && node->nvlink_domain_nodes == 1)
-        merge_add_fact(state, "nvlink reach", source,
-                       "wider than the node; how many nodes is not known");
+    if (count > 0 && pairs->decider)
+        merge_warn(state, "NVLink of GPU %u%s is not known: the driver does not list it", first,
+                   count > 1 ? " (and others)" : "");
 }
 
 static int create_pairs(struct merge_state *state, struct pair_facts *pairs, struct error_info *err)
@@ -263,14 +268,15 @@ int merge_nvlink(struct merge_state *state, struct error_info *err)
     }
     state->node->nvlink_bytes_per_second = pairs.bytes_per_second;
     const struct node_evidence *decider = pairs.decider;
-    state->node->nvlink_switched = pairs.has_link && decider->nvlink_switched;
+    state->node->nvlink_switched = pairs.has_link && pairs.switched;
     if (pairs.has_link)
-        link_rates_limit(state, pairs.bytes_per_second, decider->nvlink_switched,
+        link_rates_limit(state, pairs.bytes_per_second, pairs.switched,
                          decider->source < EVIDENCE_PRESET);
     label_links(state, &pairs);
     state->node->links = pairs.links;
     conclude_state(state, &pairs);
-    conclude_reach(state);
+    nvlink_reach_conclude(state);
+    report_hidden(state, &pairs);
     conclude_capability(state, &pairs);
     return nvlink_domains_find(state, decider ? decider->source_text : "merge", err);
 }
