@@ -8,8 +8,8 @@
 
 #include "topology/node_topology.h"
 
-/* Makes the folder of NODE_CACHE_PATH where that is missing. slurmstepd trusts the file only where it and its
- * folder are root's. */
+/* Makes the folder of NODE_CACHE_PATH where that is missing. slurmstepd trusts the file only where
+ * it and its folder are root's. */
 int cache_file_write(const struct node_topology *node, const char *path, struct error_info *err);
 
 #endif

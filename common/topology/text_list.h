@@ -15,7 +15,8 @@
 int text_list_load(const struct yaml_node *node, struct arena *arena, const char *const **ret_texts,
                    size_t *ret_count, struct error_info *err);
 
-/* arena_copy_text that lets NULL pass, and makes control characters '?'. Sets *failed when memory is out, and returns NULL. */
+/* arena_copy_text that lets NULL pass, and makes control characters '?'. Sets *failed when memory
+ * is out, and returns NULL. */
 const char *text_list_copy(struct arena *arena, const char *text, bool *failed);
 
 #endif

@@ -10,7 +10,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_policy(const struct policy *policy)
 {
     static const struct policy_place places[] = {
-        {"here", 8, 8, true}, {"here", 4, 72, true}, {"here", 8, 1, true}, {NULL, 0, 0, false}};
+        {.where = "here", .gpus_per_node = 8, .nvlink_domain_gpus = 8, .nvlink_known = true},
+        {.where = "here", .gpus_per_node = 4, .nvlink_domain_gpus = 72, .nvlink_known = true},
+        {.where = "here", .gpus_per_node = 8, .nvlink_domain_gpus = 1, .nvlink_known = true},
+        {.where = NULL},
+    };
     for (size_t i = 0; i < COUNT_OF(places); i++) {
         for (unsigned tp = 1; tp <= 96; tp++) {
             struct degrees degrees = DEGREES_ONE;
