@@ -23,8 +23,11 @@ static inline void fuzz_require_tree(const struct fabric *fabric)
     for (size_t i = 0; i < fabric->node_count; i++) {
         const struct fabric_node *node = &fabric->nodes[i];
         fuzz_require(fabric_find_node(fabric, node->name) == i, "a node is lost", node->name);
-        fuzz_require(node->leaf < fabric->switch_count || node->nvlink_block != FABRIC_NONE,
-                     "a node is nowhere", node->name);
+        fuzz_require(node->leaf < fabric->switch_count || node->leaf == FABRIC_NONE,
+                     "a leaf is out of range", node->name);
+        fuzz_require(node->leaf != FABRIC_NONE || node->nvlink_block != FABRIC_NONE ||
+                         fabric->warning_count > 0,
+                     "a node is nowhere, without a word", node->name);
         fuzz_require(node->nvlink_block < fabric->domain_count || node->nvlink_block == FABRIC_NONE,
                      "a domain is out of range", node->name);
     }
