@@ -49,30 +49,67 @@ static unsigned block_limit(const struct cluster_topology *cluster)
     return limit;
 }
 
-static unsigned smallest_domain(const struct block_domain *blocks, unsigned count)
+static void keep_smallest(unsigned *smallest, unsigned value)
 {
-    unsigned smallest = 0;
-    for (unsigned i = 0; i < count; i++) {
-        unsigned gpus = blocks[i].nodes > 1 && blocks[i].whole ? blocks[i].gpus : blocks[i].largest;
-        if (blocks[i].nodes > 0 && (smallest == 0 || gpus < smallest))
-            smallest = gpus;
-    }
-    return smallest > 0 ? smallest : 1;
+    if (*smallest == 0 || value < *smallest)
+        *smallest = value;
 }
 
-static int find_faults(struct cluster_topology *cluster, struct error_info *err)
+static int find_domains(struct cluster_topology *cluster, const struct block_domain *blocks,
+                        unsigned count, struct error_info *err)
 {
-    for (size_t i = 0; i < cluster->node_count; i++) {
-        unsigned kind = cluster->nodes[i].kind;
-        struct node_fault fault;
-        if (!node_topology_find_fault(cluster->kinds[kind], &fault) ||
-            (cluster->sound_gpus > 0 && fault.sound_gpus >= cluster->sound_gpus))
+    unsigned *domains = arena_allocate_array(cluster->arena, count, sizeof(*domains));
+    if (!domains)
+        return error_set_memory(err);
+    for (unsigned i = 0; i < count; i++) {
+        bool wide = blocks[i].nodes > 1 && blocks[i].whole;
+        if (blocks[i].nodes == 0)
             continue;
-        cluster->sound_gpus = fault.sound_gpus;
-        cluster->fault = arena_format(cluster->arena, "%s: GPU %u: %s", cluster->kind_names[kind],
-                                      fault.gpu, fault.reason);
-        if (!cluster->fault)
-            return error_set_memory(err);
+        if (wide)
+            domains[cluster->domain_count++] = blocks[i].nodes;
+        else
+            keep_smallest(&cluster->inner_domain_gpus, blocks[i].largest);
+        keep_smallest(&cluster->nvlink_domain_gpus, wide ? blocks[i].gpus : blocks[i].largest);
+    }
+    cluster->domain_nodes = domains;
+    return 0;
+}
+
+static int add_fault(struct cluster_topology *cluster, unsigned kind, struct error_info *err)
+{
+    struct node_fault fault;
+    if (!node_topology_find_fault(cluster->kinds[kind], &fault) ||
+        (cluster->fault && fault.sound_gpus >= cluster->sound_gpus))
+        return 0;
+    cluster->sound_gpus = fault.sound_gpus;
+    cluster->fault = arena_format(cluster->arena, "%s: GPU %u: %s", cluster->kind_names[kind],
+                                  fault.gpu, fault.reason);
+    return cluster->fault ? 0 : error_set_memory(err);
+}
+
+static void add_cover(struct cluster_topology *cluster, const struct node_topology *node)
+{
+    for (unsigned size = 1; size <= NODE_MAXIMUM_GPUS; size++) {
+        unsigned cover = 0;
+        for (unsigned d = 0; d < node->domain_count; d++)
+            cover += node->domains[d].gpu_count / size * size;
+        if (cover < cluster->nvlink_cover[size])
+            cluster->nvlink_cover[size] = (unsigned char)cover;
+    }
+}
+
+/* Only kinds that a node is of: a step keeps all that its cluster has. */
+static int add_kinds(struct cluster_topology *cluster, const bool *in_use, struct error_info *err)
+{
+    cluster->nvlink_known = true;
+    memset(cluster->nvlink_cover, NODE_MAXIMUM_GPUS, sizeof(cluster->nvlink_cover));
+    for (unsigned i = 0; i < cluster->kind_count; i++) {
+        if (!in_use[i])
+            continue;
+        add_cover(cluster, cluster->kinds[i]);
+        cluster->nvlink_known &= cluster->kinds[i]->nvlink != NVLINK_UNKNOWN;
+        if (add_fault(cluster, i, err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -81,16 +118,28 @@ int cluster_summarise(struct cluster_topology *cluster, struct error_info *err)
 {
     unsigned limit = block_limit(cluster);
     CLEANUP_MEMORY struct block_domain *blocks = memory_allocate_array(limit, sizeof(*blocks));
-    if (!blocks)
+    CLEANUP_MEMORY bool *in_use = memory_allocate_array(cluster->kind_count, sizeof(*in_use));
+    if (!blocks || !in_use)
         return error_set_memory(err);
-    cluster->nvlink_known = true;
     for (size_t i = 0; i < cluster->node_count; i++) {
-        const struct node_topology *node = cluster->kinds[cluster->nodes[i].kind];
-        add_node(&blocks[cluster->nodes[i].nvlink_block], node);
-        cluster->nvlink_known = cluster->nvlink_known && node->nvlink != NVLINK_UNKNOWN;
+        const struct cluster_node *node = &cluster->nodes[i];
+        add_node(&blocks[node->nvlink_block], cluster->kinds[node->kind]);
+        in_use[node->kind] = true;
     }
-    cluster->nvlink_domain_gpus = smallest_domain(blocks, limit);
-    return find_faults(cluster, err);
+    if (find_domains(cluster, blocks, limit, err) < 0)
+        return -1;
+    return add_kinds(cluster, in_use, err);
+}
+
+unsigned cluster_nvlink_domain_in_use(const struct cluster_topology *cluster,
+                                      unsigned gpus_per_node)
+{
+    unsigned nodes = 0, inner = cluster->inner_domain_gpus;
+    if (inner > 0)
+        return inner < gpus_per_node ? inner : gpus_per_node;
+    for (size_t i = 0; i < cluster->domain_count; i++)
+        keep_smallest(&nodes, cluster->domain_nodes[i]);
+    return nodes * gpus_per_node;
 }
 
 unsigned cluster_nvlink_domain_gpus(const struct cluster_topology *cluster, bool *ret_known)
@@ -119,9 +168,12 @@ static uint64_t hash_kind(uint64_t hash, const struct node_topology *kind)
     hash = hash_number(hash, kind->gpu_count);
     hash = hash_number(hash, kind->nvlink);
     hash = hash_number(hash, kind->nvlink_domain_nodes);
+    hash = hash_number(hash, kind->nvlink_leaves_node);
+    hash = hash_text(hash, kind->nvlink_clique);
     for (size_t i = 0; i < n; i++) {
         hash = hash_text(hash, kind->gpus[i].model);
         hash = hash_number(hash, kind->gpus[i].memory_bytes);
+        hash = hash_number(hash, kind->gpus[i].mig + 2u * kind->gpus[i].nvlink_lost);
         for (size_t j = 0; j < n; j++)
             hash = hash_number(hash, (uint64_t)kind->nvlink_bytes_per_second[i * n + j]);
     }

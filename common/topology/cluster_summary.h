@@ -8,7 +8,8 @@
 
 #include "topology/cluster_topology.h"
 
-/* Fills nvlink_domain_gpus and nvlink_known from the nodes and kinds. */
+/* Fills nvlink_domain_gpus, nvlink_known, domain_nodes, inner_domain_gpus, nvlink_cover,
+ * sound_gpus and fault from the nodes and kinds. Fails without memory only. */
 int cluster_summarise(struct cluster_topology *cluster, struct error_info *err);
 
 #endif

@@ -33,10 +33,58 @@ static unsigned block_of(const struct cluster_topology *cluster, unsigned fabric
     const struct fabric *fabric = cluster->fabric;
     unsigned block =
         fabric_node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric_node].nvlink_block;
-    if (block != FABRIC_NONE && fabric->domains[block].candidate &&
-        !cluster->kinds[kind]->nvlink_leaves_node)
+    const struct node_topology *node = cluster->kinds[kind];
+    if (block != FABRIC_NONE && !node->nvlink_leaves_node &&
+        (fabric->domains[block].candidate || node->nvlink == NVLINK_NONE))
         return FABRIC_NONE;
     return block;
+}
+
+/* Said once for each kind, also of a step that was cut out of such a cluster. */
+static int warn_of_domain(const struct cluster_topology *cluster, unsigned kind,
+                          struct error_info *err)
+{
+    struct fabric *fabric = (struct fabric *)cluster->fabric; /* the cluster's own */
+    const char **warnings =
+        arena_allocate_array(fabric->arena, fabric->warning_count + 1, sizeof(*warnings));
+    const char *text = arena_format(fabric->arena, "an nvlink_domain joins nodes of %s, %s",
+                                    cluster->kind_names[kind],
+                                    cluster->kinds[kind]->nvlink == NVLINK_NONE
+                                        ? "which have no NVLink; it is passed over"
+                                        : "whose NVLink does not leave a node as far as is known");
+    if (!warnings || !text)
+        return error_set_memory(err);
+    for (size_t i = 0; i < fabric->warning_count; i++) {
+        warnings[i] = fabric->warnings[i];
+        if (strcmp(text, warnings[i]) == 0)
+            return 0;
+    }
+    warnings[fabric->warning_count] = text;
+    fabric->warnings = warnings;
+    fabric->warning_count++;
+    return 0;
+}
+
+/* Domains that people wrote down count; those over NVLink that stays inside are doubtful. */
+static int check_domains(const struct cluster_topology *cluster, struct error_info *err)
+{
+    const struct fabric *fabric = cluster->fabric;
+    CLEANUP_MEMORY bool *warned = memory_allocate_array(cluster->kind_count, sizeof(*warned));
+    if (!warned)
+        return error_set_memory(err);
+    for (size_t i = 0; fabric && i < cluster->node_count; i++) {
+        unsigned at = cluster->nodes[i].fabric_node, kind = cluster->nodes[i].kind;
+        unsigned block = at == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[at].nvlink_block;
+        if (block == FABRIC_NONE || fabric->domains[block].candidate ||
+            fabric->domains[block].node_count < 2 || warned[kind] ||
+            cluster->kinds[kind]->nvlink_leaves_node ||
+            cluster->kinds[kind]->nvlink == NVLINK_UNKNOWN)
+            continue;
+        warned[kind] = true;
+        if (warn_of_domain(cluster, kind, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int add_nodes(struct cluster_topology *cluster, const struct node_list *names,
@@ -59,6 +107,7 @@ static int add_nodes(struct cluster_topology *cluster, const struct node_list *n
                              name);
         unsigned at = cluster->fabric ? fabric_find_node(cluster->fabric, name) : FABRIC_NONE;
         unsigned block = block_of(cluster, at, kinds[i]);
+        cluster->open_nodes += block == FABRIC_NONE && cluster->kinds[kinds[i]]->nvlink_leaves_node;
         nodes[i] = (struct cluster_node){
             .name = text_list_copy(cluster->arena, name, &failed),
             .kind = kinds[i],
@@ -124,7 +173,8 @@ struct cluster_topology *cluster_topology_create(const char *name, struct node_t
     if (count == 0 || count > CLUSTER_MAXIMUM_NODES)
         return error_null(error_set(err, "%s: %zu nodes; 1 to %u are possible", name, count,
                                     CLUSTER_MAXIMUM_NODES));
-    if (add_nodes(cluster, node_names, node_kinds, err) < 0 || cluster_summarise(cluster, err) < 0)
+    if (add_nodes(cluster, node_names, node_kinds, err) < 0 || check_domains(cluster, err) < 0 ||
+        cluster_summarise(cluster, err) < 0)
         return NULL;
     return move_pointer(cluster);
 }

@@ -32,8 +32,15 @@ struct cluster_topology {
     const struct fabric *fabric; /* owned; NULL: nothing is known between nodes */
     unsigned nvlink_domain_gpus; /* cluster_nvlink_domain_gpus */
     bool nvlink_known;
-    /* GPUs of a node that one TP group can use where some are degraded or cut into instances:
-     * the smallest over the nodes; 0: nothing is known against any. And why. */
+    const unsigned *domain_nodes; /* of each NVLink domain that joins several whole nodes */
+    size_t domain_count;
+    unsigned inner_domain_gpus; /* smallest over the nodes outside of those; 0: there is none */
+    unsigned open_nodes; /* whose NVLink leaves them, and no source says which nodes share it */
+    /* [k]: GPUs of a node that groups of k cover, each group in one NVLink domain of the
+     * node; the smallest over the nodes. */
+    unsigned char nvlink_cover[NODE_MAXIMUM_GPUS + 1];
+    /* GPUs of a node that are neither degraded nor cut into instances (node_fault): the
+     * smallest over the nodes with a fault. And the fault; NULL: none is known. */
     unsigned sound_gpus;
     const char *fault; /* "b200-bad: GPU 2: lost NVLink …" */
     struct arena *arena;
@@ -81,6 +88,9 @@ uint64_t cluster_gpu_count(const struct cluster_topology *cluster);
  * nodes of a block where blocks are whole; 1 when NVLink is none; *ret_known false when
  * NVLink is unknown somewhere. */
 unsigned cluster_nvlink_domain_gpus(const struct cluster_topology *cluster, bool *ret_known);
+/* The same where a job uses only so many GPUs of each node (not 0). */
+unsigned cluster_nvlink_domain_in_use(const struct cluster_topology *cluster,
+                                      unsigned gpus_per_node);
 uint64_t cluster_digest(const struct cluster_topology *cluster); /* names, kinds, fabric */
 
 DEFINE_CLEANUP(cluster_topology);

@@ -57,17 +57,17 @@ const char *nic_state_name(enum nic_state state)
     return state < NIC_STATE_COUNT ? names[state] : "unknown";
 }
 
-static bool is_sound(const struct node_gpu *gpu) { return !gpu->mig && !gpu->nvlink_lost; }
-
 bool node_topology_find_fault(const struct node_topology *node, struct node_fault *ret)
 {
-    unsigned counts[NODE_MAXIMUM_GPUS] = {0}, largest = 1;
+    unsigned sound = 0;
+    bool cut = false;
     const struct node_gpu *faulty = NULL;
     for (unsigned i = 0; i < node->gpu_count; i++) {
         const struct node_gpu *gpu = &node->gpus[i];
-        if (is_sound(gpu) && ++counts[gpu->nvlink_domain] > largest)
-            largest = counts[gpu->nvlink_domain];
-        else if (!is_sound(gpu) && !faulty)
+        cut = cut || gpu->mig;
+        if (!gpu->mig && !gpu->nvlink_lost)
+            sound++;
+        else if (!faulty)
             faulty = gpu;
     }
     if (!faulty)
@@ -77,7 +77,7 @@ bool node_topology_find_fault(const struct node_topology *node, struct node_faul
         .reason = faulty->mig       ? "cut into MIG instances"
                   : faulty->problem ? faulty->problem
                                     : "lost NVLink",
-        .sound_gpus = largest,
+        .sound_gpus = sound == 0 && cut ? 1 : sound,
     };
     return true;
 }

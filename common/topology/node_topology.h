@@ -116,9 +116,11 @@ unsigned node_topology_largest_domain(const struct node_topology *node);
 
 /* GPUs that no TP group can use: cut into instances, or without the NVLink of their model. */
 struct node_fault {
-    unsigned gpu;        /* the first of them */
-    const char *reason;  /* "cut into MIG instances", "lost NVLink: …" */
-    unsigned sound_gpus; /* of the domain that has most without them; at least 1 */
+    unsigned gpu;       /* the first of them */
+    const char *reason; /* "cut into MIG instances", "lost NVLink: …" */
+    /* Without them, joined by NVLink or not: PCIe joins all. At least 1 where one is cut
+     * into instances, which work alone; 0: every GPU has lost its NVLink. */
+    unsigned sound_gpus;
 };
 
 /* False: nothing is known against any GPU. */

@@ -272,6 +272,94 @@ static void blocks_join_trays_and_not_boxes(void **state)
     }
 }
 
+/* What policy and planner are told of NVLink and faults. */
+static void summarises(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kinds, *fabric;
+        int sound; /* -1: no fault */
+        unsigned open, domains, inner, in_use_2, cover_2;
+        const char *warning;
+    } cases[] = {
+        {"{preset: gb200-nvl72}", "", -1, 2, 0, 4, 2, 4, NULL},
+        {"{preset: gb200-nvl72}", "{nvlink_domains: [{nodes: \"n[1-2]\"}]}", -1, 0, 1, 0, 4, 4,
+         NULL},
+        {"{preset: gb200-nvl72}", "{nvlink_domains: [{nodes: n1}, {nodes: n2}]}", -1, 0, 0, 4, 2, 4,
+         NULL},
+        {"{preset: l40s-pcie}", "{nvlink_domains: [{nodes: \"n[1-2]\"}]}", -1, 0, 0, 1, 1, 0,
+         "an nvlink_domain joins nodes of k, which have no NVLink; it is passed over"},
+        {"{preset: dgx-h100}", "{nvlink_domains: [{nodes: \"n[1-2]\"}]}", -1, 0, 1, 0, 4, 8,
+         "an nvlink_domain joins nodes of k, whose NVLink does not leave a node as far as is "
+         "known"},
+        {"{node: {gpus: [{model: a6000}, {model: a6000}, {model: a6000}, {model: a6000},"
+         " {model: a6000}, {model: a6000}], nvlink: {pairs: {28GB/s: [0-1, 1-2, 2-3, 0-3]}}}}",
+         "", -1, 0, 0, 4, 2, 4, NULL},
+        {"{node: {gpus: [{model: l40s}, {model: l40s}, {model: l40s, mig: true}], nvlink: none}}",
+         "", 2, 0, 0, 1, 1, 0, NULL},
+        {"{node: {gpus: [{model: h100-sxm}, {model: h100-sxm}, {model: h100-sxm, mig: true}]}}", "",
+         2, 0, 0, 1, 1, 0, NULL},
+        {"{node: {gpus: [{model: b200, nvlink_lost: true}, {model: b200, nvlink_lost: true}],"
+         " nvlink: none}}",
+         "", 0, 0, 0, 1, 1, 0, NULL},
+        {"{node: {gpus: [{model: a100-sxm-80, mig: true}, {model: a100-sxm-80, mig: true}]}}", "",
+         1, 0, 0, 1, 1, 0, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[1024];
+        struct error_info err = {.kind = ERROR_NONE};
+        snprintf(text, sizeof(text),
+                 "schema: parplan.cluster/1\nkinds: {k: %s}\n"
+                 "nodes: [{names: \"n[1-2]\", kind: k}]\n%s%s\n",
+                 cases[i].kinds, cases[i].fabric[0] ? "fabric: " : "", cases[i].fabric);
+        CLEANUP(cluster_topology) struct cluster_topology *whole = open_cluster(text);
+        CLEANUP(cluster_topology)
+        struct cluster_topology *same = select_names(whole, "n[1-2]", &err);
+        expect_made(same, &err);
+        print_message("# %s %s\n", cases[i].kinds, cases[i].fabric);
+        assert_true((same->fault != NULL) == (cases[i].sound >= 0));
+        assert_int_equal(same->sound_gpus, same->fault ? cases[i].sound : 0);
+        assert_int_equal(same->open_nodes, cases[i].open);
+        assert_int_equal(same->domain_count, cases[i].domains);
+        assert_int_equal(same->inner_domain_gpus, cases[i].inner);
+        assert_int_equal(cluster_nvlink_domain_in_use(same, 2), cases[i].in_use_2);
+        assert_int_equal(same->nvlink_cover[2], cases[i].cover_2);
+        size_t warnings = same->fabric ? same->fabric->warning_count : 0;
+        assert_int_equal(warnings, cases[i].warning != NULL);
+        if (cases[i].warning)
+            assert_string_equal(same->fabric->warnings[0], cases[i].warning);
+    }
+}
+
+/* Faults, reach and clique are part of what a plan depends on. */
+static void digests_faults(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "gpus: [{model: b200}, {model: b200}], nvlink: {rate: 900GB/s}",
+        "gpus: [{model: b200}, {model: b200, mig: true}], nvlink: {rate: 900GB/s}",
+        "gpus: [{model: b200}, {model: b200}], nvlink: none",
+        "gpus: [{model: b200}, {model: b200, nvlink_lost: true}], nvlink: none",
+        "gpus: [{model: b200}, {model: b200}], nvlink: {rate: 900GB/s, leaves_node: true}",
+        "gpus: [{model: b200}, {model: b200}], nvlink: {rate: 900GB/s, leaves_node: true,"
+        " clique: u.1}",
+        "gpus: [{model: b200}, {model: b200}], nvlink: {rate: 900GB/s, leaves_node: true,"
+        " clique: u.2}",
+    };
+    uint64_t digests[COUNT_OF(kinds)];
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        char text[512];
+        snprintf(text, sizeof(text),
+                 "schema: parplan.cluster/1\nkinds: {k: {node: {%s}}}\n"
+                 "nodes: [{names: n1, kind: k}]\n",
+                 kinds[i]);
+        CLEANUP(cluster_topology) struct cluster_topology *cluster = open_cluster(text);
+        digests[i] = cluster_digest(cluster);
+        for (size_t j = 0; j < i; j++)
+            assert_true(digests[i] != digests[j]);
+    }
+}
+
 /* Everything of a kind outlives the cluster that it came from. */
 static void kinds_are_shared(void **state)
 {
@@ -305,6 +393,8 @@ static void kinds_are_shared(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(summarises),
+    cmocka_unit_test(digests_faults),
     cmocka_unit_test(kinds_are_shared),
     cmocka_unit_test(blocks_join_trays_and_not_boxes),
     cmocka_unit_test(makes_preset_clusters),
