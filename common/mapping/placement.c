@@ -40,7 +40,8 @@ static int plan_without_model(const struct plan_request *request, struct placeme
         placement->plan.degrees = DEGREES_ONE;
         placement->plan.degrees.tp = (unsigned)job_spec_number(request->job, JOB_TP, 1);
     }
-    policy_place_of(request->cluster, ranks_per_node(request), request->policy_where, &place);
+    policy_place_of(request->cluster, ranks_per_node(request), world_of(request),
+                    request->policy_where, &place);
     policy_check(request->policy, &placement->plan.degrees, &place, &placement->verdict);
     /* A tp that is denied whatever else is given: no product would help. */
     if (result < 0 && placement->verdict.result != POLICY_DENIED)
@@ -92,7 +93,8 @@ static void check_map(const struct plan_request *request, struct placement *plac
     for (unsigned slot = domain ? COST_SLOT_TIERS : COST_SLOT_DOMAIN; slot < cost.slot_count;
          slot++)
         links_out += cost.pairs[TRAFFIC_TP][slot];
-    policy_place_of(request->cluster, ranks_per_node(request), request->policy_where, &place);
+    policy_place_of(request->cluster, ranks_per_node(request), world_of(request),
+                    request->policy_where, &place);
     policy_check_split(request->policy, placement->plan.degrees.tp, links_out, &place, &verdict);
     bool said = placement->verdict.result != POLICY_ALLOWED && verdict.result != POLICY_DENIED;
     if (verdict.result == POLICY_ALLOWED || said)

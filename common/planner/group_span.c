@@ -58,12 +58,8 @@ int cluster_shape_of(const struct cluster_topology *cluster, unsigned gpus_per_n
         shape.gpus_per_node = gpus_per_node;
     if (shape.gpus_per_node == 0)
         shape.gpus_per_node = 1;
-    unsigned domain = cluster_nvlink_domain_gpus(cluster, &shape.domain_known);
-    if (whole > 0 && domain > whole)
-        domain = domain / whole * shape.gpus_per_node;
-    else if (domain > shape.gpus_per_node)
-        domain = shape.gpus_per_node;
-    shape.domain_gpus = domain > 0 ? domain : 1;
+    shape.domain_known = cluster->nvlink_known;
+    shape.domain_gpus = cluster_nvlink_domain_in_use(cluster, shape.gpus_per_node);
     if (find_tiers(cluster, &shape, err) < 0)
         return -1;
     *ret = shape;

@@ -215,7 +215,8 @@ int plan_context_init(struct plan_context *ret, const struct plan_request *reque
         training_spec_from_job(request->job, ret->world, &ret->training, err) < 0)
         return -1;
     ret->order = (enum rank_order)job_spec_number(request->job, JOB_ORDER, ORDER_TP_CP_EP_DP_PP);
-    policy_place_of(request->cluster, ret->shape.gpus_per_node, request->policy_where, &ret->place);
+    policy_place_of(request->cluster, ret->shape.gpus_per_node, ret->world, request->policy_where,
+                    &ret->place);
     if (choose_precision(ret, err) < 0)
         return -1;
     find_compute_rates(ret);

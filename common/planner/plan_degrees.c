@@ -14,26 +14,24 @@ static const char *place_name(const struct cluster_topology *cluster)
     return cluster->kind_count == 1 ? cluster->kind_names[0] : cluster->name;
 }
 
-void policy_place_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+void policy_place_of(const struct cluster_topology *cluster, unsigned gpus_per_node, uint64_t world,
                      const char *where, struct policy_place *ret)
 {
-    unsigned whole = cluster_gpus_per_node(cluster);
     unsigned used = gpus_in_use(cluster, gpus_per_node);
-    bool known = false;
-    unsigned domain = cluster_nvlink_domain_gpus(cluster, &known);
-
-    /* A domain wider than a node loses the GPUs that the job leaves idle on each node. */
-    if (whole > 0 && domain > whole)
-        domain = domain / whole * used;
-    else if (used > 0 && domain > used)
-        domain = used;
+    uint64_t nodes = world > 0 && used > 0 ? (world + used - 1) / used : cluster->node_count;
     *ret = (struct policy_place){
         .where = where ? where : place_name(cluster),
         .gpus_per_node = used,
-        .nvlink_domain_gpus = known ? domain : 0,
-        .nvlink_known = known,
+        .nvlink_domain_gpus =
+            cluster->nvlink_known ? cluster_nvlink_domain_in_use(cluster, used) : 0,
+        .nvlink_known = cluster->nvlink_known,
         .sound_gpus = cluster->sound_gpus,
         .fault = cluster->fault,
+        .nodes = (unsigned)nodes,
+        .open_nodes = cluster->open_nodes,
+        .nvlink_cover = cluster->nvlink_cover,
+        .domain_nodes = cluster->domain_nodes,
+        .domain_count = cluster->domain_count,
     };
 }
 

@@ -38,12 +38,8 @@ static int check_given(const struct plan_context *context, struct error_info *er
 /* Only tp is judged; a given one stands in the way whatever else would be chosen. */
 static void judge_given(const struct plan_context *context, struct policy_verdict *ret)
 {
-    uint64_t tp = job_spec_number(context->request->job, JOB_TP, 0);
     struct degrees degrees = DEGREES_ONE;
-    *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
-    if (tp == 0)
-        return;
-    degrees.tp = (unsigned)tp;
+    degrees.tp = (unsigned)job_spec_number(context->request->job, JOB_TP, 1);
     policy_check(&context->policy, &degrees, &context->place, ret);
 }
 

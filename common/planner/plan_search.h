@@ -48,8 +48,9 @@ int plan_from_degrees(const struct job_spec *job, const struct cluster_topology 
 int plan_shard_width(const struct job_spec *job, const struct cluster_topology *cluster,
                      enum sharding sharding, struct degrees *degrees, struct error_info *err);
 
-/* What policy_check needs, for that cluster and GPUs per node in use. */
-void policy_place_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
+/* What policy_check needs, for that cluster and GPUs per node in use (0: all of the smallest
+ * node) and that many ranks (0: all nodes). ret borrows from the cluster. */
+void policy_place_of(const struct cluster_topology *cluster, unsigned gpus_per_node, uint64_t world,
                      const char *where, struct policy_place *ret);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const struct policy policy_default = {
     .tp_within = TP_WITHIN_NODE,
@@ -27,15 +28,36 @@ const char *policy_code_name(enum policy_code code)
     return (unsigned)code < POLICY_CODE_COUNT ? code_names[code] : "unknown";
 }
 
-static void __attribute__((format(printf, 4, 5)))
-verdict(struct policy_verdict *ret, enum policy_result result, enum policy_code code,
-        const char *format, ...)
+/* What is judged, and what is said of it. */
+struct check {
+    const struct policy *policy;
+    unsigned tp;
+    const struct policy_place *place;
+    const char *where;
+    struct policy_verdict *ret;
+};
+
+/* The worst verdict stands, of equal ones the first. usable: the tp to advise, 0: none. */
+static void __attribute__((format(printf, 5, 6)))
+say(const struct check *check, enum policy_result result, enum policy_code code, unsigned usable,
+    const char *format, ...)
 {
+    struct policy_verdict *ret = check->ret;
+    if (result <= ret->result)
+        return;
     int used = snprintf(ret->text, sizeof(ret->text), "policy %s: ", policy_code_name(code));
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(ret->text + used, sizeof(ret->text) - (size_t)used, format, arguments);
     va_end(arguments);
+    size_t length = strlen(ret->text);
+    if (usable > 0)
+        /* a format with another remedy has a semicolon already */
+        snprintf(ret->text + length, sizeof(ret->text) - length, "%s use tp=%u%s%s",
+                 strchr(format, ';') ? ", or" : ";", usable, usable > 1 ? " or less" : "",
+                 check->policy->on_violation == POLICY_FIX
+                     ? " (on_violation: fix changes only degrees that parplan chose)"
+                     : "");
     error_clean_text(ret->text);
     ret->result = result;
     ret->code = code;
@@ -46,182 +68,259 @@ static enum policy_result violation_result(const struct policy *policy)
     return policy->on_violation == POLICY_WARN ? POLICY_WARNED : POLICY_DENIED;
 }
 
-/* Why a policy that says "fix" does not fix what was given. */
-static const char *violation_note(const struct policy *policy)
-{
-    return policy->on_violation == POLICY_FIX
-               ? " (on_violation: fix changes only degrees that parplan chose)"
-               : "";
-}
-
-static unsigned largest_divisor(unsigned whole, unsigned limit)
-{
-    unsigned divisor = limit < whole ? limit : whole;
-    while (divisor > 1 && whole % divisor != 0)
-        divisor--;
-    return divisor;
-}
-
-static bool check_maximum(const struct policy *policy, unsigned tp, struct policy_verdict *ret)
-{
-    if (policy->max_tp == 0 || tp <= policy->max_tp)
-        return true;
-    verdict(ret, violation_result(policy), POLICY_TP_EXCEEDS_MAXIMUM,
-            "tp=%u is more than the %u that are allowed; use tp=%u or less%s", tp, policy->max_tp,
-            policy->max_tp, violation_note(policy));
-    return false;
-}
-
-static bool check_sound(const struct policy *policy, unsigned tp, const struct policy_place *place,
-                        struct policy_verdict *ret)
-{
-    unsigned sound = place->sound_gpus;
-    if (sound == 0 || tp <= sound)
-        return true;
-    unsigned usable = largest_divisor(place->gpus_per_node, sound);
-    verdict(ret, policy->tp_within == TP_WITHIN_OFF ? POLICY_WARNED : violation_result(policy),
-            POLICY_TP_NEEDS_SOUND,
-            "tp=%u needs %u GPUs joined by NVLink, a node here has %u (%.200s); use tp=%u%s, or "
-            "leave that node out",
-            tp, tp, sound, place->fault, usable, usable > 1 ? " or less" : "");
-    return false;
-}
-
-/* Small enough for the sound GPUs, but all GPUs of the node are in use. */
-static void warn_unsound(unsigned tp, const struct policy_place *place, struct policy_verdict *ret)
-{
-    if (place->sound_gpus == 0 || place->sound_gpus / tp * tp >= place->gpus_per_node)
-        return;
-    verdict(ret, POLICY_WARNED, POLICY_TP_NEEDS_SOUND,
-            "tp=%u is allowed, but not every TP group of a node avoids its fault (%.200s); leave "
-            "that node out",
-            tp, place->fault);
-}
-
-static void check_unknown(const struct policy *policy, unsigned tp, const char *what,
-                          const struct policy_place *place, struct policy_verdict *ret)
-{
-    if (policy->on_unknown_topology == UNKNOWN_ALLOW)
-        return;
-    bool denied = policy->on_unknown_topology == UNKNOWN_DENY;
-    verdict(ret, denied ? POLICY_DENIED : POLICY_WARNED, POLICY_TOPOLOGY_UNKNOWN,
-            "tp=%u cannot be checked: %s of %.128s is unknown%s", tp, what, place->where,
-            denied ? "; describe it in the cluster file, or use tp=1" : "");
-}
-
 /* Blocks of consecutive ranks fill one node after the other: a TP group stays in whole
  * nodes only if one of tp and the node's ranks divides the other. */
-static void splits_node(const struct policy *policy, unsigned tp, const struct policy_place *place,
-                        struct policy_verdict *ret)
-{
-    verdict(ret, violation_result(policy), POLICY_TP_SPLITS_NODE,
-            "tp=%u does not divide the %u GPUs in use on %.128s, so that a TP group "
-            "would lie on two nodes; use tp=%u%s",
-            tp, place->gpus_per_node, place->where, largest_divisor(place->gpus_per_node, tp),
-            violation_note(policy));
-}
-
-/* Allowed, and slow: bridged pairs and boxes without NVLink. */
-static void warn_beyond_domain(unsigned tp, const struct policy_place *place,
-                               struct policy_verdict *ret)
-{
-    unsigned domain = place->nvlink_domain_gpus;
-    if (domain == 1)
-        verdict(ret, POLICY_WARNED, POLICY_TP_EXCEEDS_DOMAIN,
-                "tp=%u is allowed in one node, but %.128s has no NVLink, all goes over PCIe", tp,
-                place->where);
-    else
-        verdict(ret, POLICY_WARNED, POLICY_TP_EXCEEDS_DOMAIN,
-                "tp=%u is allowed in one node, but NVLink joins only %u GPUs on %.128s, the rest "
-                "goes over PCIe; tp=%u is faster",
-                tp, domain, place->where, domain);
-}
-
-static void check_node(const struct policy *policy, unsigned tp, const struct policy_place *place,
-                       struct policy_verdict *ret)
-{
-    unsigned node = place->gpus_per_node, domain = place->nvlink_domain_gpus;
-    if (node == 0) {
-        check_unknown(policy, tp, "the number of GPUs", place, ret);
-    } else if (tp > node) {
-        verdict(ret, violation_result(policy), POLICY_TP_EXCEEDS_NODE,
-                "tp=%u needs %u GPUs in one node, %.128s has %u; use tp=%u or less%s", tp, tp,
-                place->where, node, node, violation_note(policy));
-    } else if (node % tp != 0) {
-        splits_node(policy, tp, place, ret);
-    } else if (place->nvlink_known && domain > 0 && tp > domain) {
-        warn_beyond_domain(tp, place, ret);
-    }
-}
-
 static bool straddles(unsigned tp, unsigned whole)
 {
     return whole > 0 && (tp <= whole ? whole % tp != 0 : tp % whole != 0);
 }
 
-static void check_domain(const struct policy *policy, unsigned tp, const struct policy_place *place,
-                         struct policy_verdict *ret)
+static bool exceeds_sound(unsigned tp, const struct policy_place *place)
+{
+    return place->fault && tp > 1 && tp > place->sound_gpus;
+}
+
+/* TP groups of a node that one NVLink domain each holds; tp divides the node's GPUs. */
+static unsigned groups_inside(unsigned tp, const struct policy_place *place)
 {
     unsigned node = place->gpus_per_node, domain = place->nvlink_domain_gpus;
-    if (!place->nvlink_known || domain == 0) {
-        check_unknown(policy, tp, "NVLink", place, ret);
-    } else if (tp > domain) {
-        verdict(ret, violation_result(policy), POLICY_TP_EXCEEDS_DOMAIN,
-                "tp=%u needs %u GPUs in one NVLink domain, %.128s has %u; use tp=%u%s%s", tp, tp,
-                place->where, domain, domain, domain > 1 ? " or less" : "", violation_note(policy));
-    } else if (straddles(tp, node)) {
-        splits_node(policy, tp, place, ret);
-    } else if (domain < node && domain % tp != 0) {
-        verdict(ret, violation_result(policy), POLICY_TP_EXCEEDS_DOMAIN,
-                "tp=%u does not divide the NVLink domains of %u GPUs on %.128s, so that a TP group "
-                "would lie in two; use tp=%u%s",
-                tp, domain, place->where, largest_divisor(domain, tp), violation_note(policy));
-    }
+    if (place->nvlink_cover)
+        return place->nvlink_cover[tp] / tp;
+    return domain >= node ? node / tp : node / domain * (domain / tp);
+}
+
+enum holding { HOLDS_NOT, HOLDS_PERHAPS, HOLDS };
+
+/* Whether NVLink domains hold all groups of so many whole nodes each. */
+static enum holding domains_hold(unsigned width, const struct policy_place *place)
+{
+    unsigned need = place->nodes / width + (place->nodes % width != 0), held = 0;
+    for (size_t i = 0; i < place->domain_count && held < need; i++)
+        held += place->domain_nodes[i] / width;
+    if (held >= need)
+        return HOLDS;
+    return held + place->open_nodes / width >= need ? HOLDS_PERHAPS : HOLDS_NOT;
+}
+
+static enum holding nvlink_holds(unsigned tp, const struct policy_place *place)
+{
+    unsigned node = place->gpus_per_node, domain = place->nvlink_domain_gpus;
+    if (!place->nvlink_known || domain == 0)
+        return HOLDS_PERHAPS;
+    if (straddles(tp, node))
+        return HOLDS_NOT;
+    if (node > 0 && tp <= node)
+        return groups_inside(tp, place) >= node / tp ? HOLDS : HOLDS_NOT;
+    if (place->nodes > 0 && node > 0)
+        return domains_hold(tp / node, place);
+    return tp <= domain ? HOLDS : HOLDS_NOT;
+}
+
+static bool is_usable(const struct policy *policy, unsigned tp, const struct policy_place *place)
+{
+    unsigned node = place->gpus_per_node;
+    if ((policy->max_tp > 0 && tp > policy->max_tp) || exceeds_sound(tp, place) ||
+        straddles(tp, node))
+        return false;
+    if (policy->tp_within != TP_WITHIN_NVLINK_DOMAIN)
+        return policy->tp_within == TP_WITHIN_OFF || node == 0 || tp <= node;
+    enum holding holding = nvlink_holds(tp, place);
+    return holding == HOLDS ||
+           (holding == HOLDS_PERHAPS && policy->on_unknown_topology != UNKNOWN_DENY);
+}
+
+/* What to advise instead: the largest tp that is allowed, limit at most. */
+static unsigned usable_tp(const struct policy *policy, unsigned limit,
+                          const struct policy_place *place)
+{
+    while (limit > 1 && !is_usable(policy, limit, place))
+        limit--;
+    return limit > 1 ? limit : 1;
+}
+
+/* The same below the tp that is judged. */
+static unsigned advised_tp(const struct check *check, unsigned limit)
+{
+    return usable_tp(check->policy, limit < check->tp ? limit : check->tp - 1, check->place);
+}
+
+static void check_maximum(const struct check *check)
+{
+    unsigned maximum = check->policy->max_tp;
+    if (maximum > 0 && check->tp > maximum)
+        say(check, violation_result(check->policy), POLICY_TP_EXCEEDS_MAXIMUM,
+            advised_tp(check, maximum), "tp=%u is more than the %u that are allowed", check->tp,
+            maximum);
+}
+
+static void check_sound(const struct check *check)
+{
+    unsigned tp = check->tp, sound = check->place->sound_gpus;
+    const char *fault = check->place->fault;
+    if (!fault)
+        return;
+    if (exceeds_sound(tp, check->place))
+        say(check,
+            check->policy->tp_within == TP_WITHIN_OFF ? POLICY_WARNED
+                                                      : violation_result(check->policy),
+            POLICY_TP_NEEDS_SOUND, advised_tp(check, sound),
+            "tp=%u needs %u GPUs without a fault, a node here has %u (%.200s); leave that node out",
+            tp, tp, sound, fault);
+    else if (sound == 0)
+        say(check, POLICY_WARNED, POLICY_TP_NEEDS_SOUND, 0,
+            "no GPU of a node here has its NVLink (%.200s), and CUDA may not start on it; leave "
+            "that node out",
+            fault);
+    else if (tp > 1 && sound / tp * tp < check->place->gpus_per_node)
+        say(check, POLICY_WARNED, POLICY_TP_NEEDS_SOUND, 0,
+            "tp=%u is allowed, but not every TP group of a node avoids its fault (%.200s); leave "
+            "that node out",
+            tp, fault);
+}
+
+static void check_unknown(const struct check *check, const char *what, const char *remedy)
+{
+    enum policy_unknown unknown = check->policy->on_unknown_topology;
+    if (unknown == UNKNOWN_ALLOW)
+        return;
+    bool denied = unknown == UNKNOWN_DENY;
+    say(check, denied ? POLICY_DENIED : POLICY_WARNED, POLICY_TOPOLOGY_UNKNOWN,
+        denied ? advised_tp(check, check->place->gpus_per_node) : 0,
+        "tp=%u cannot be checked: %s of %.128s is unknown; %s", check->tp, what, check->where,
+        remedy);
+}
+
+static void check_nvlink_unknown(const struct check *check)
+{
+    if (check->place->nvlink_known && check->place->nvlink_domain_gpus > 0)
+        check_unknown(check, "the NVLink between nodes",
+                      "name its nvlink_domains in the cluster file or give --fabric");
+    else
+        check_unknown(check, "NVLink", "describe it in the cluster file");
+}
+
+static void splits_node(const struct check *check)
+{
+    say(check, violation_result(check->policy), POLICY_TP_SPLITS_NODE, advised_tp(check, check->tp),
+        "tp=%u does not divide the %u GPUs in use on %.128s, so that a TP group would lie on two "
+        "nodes",
+        check->tp, check->place->gpus_per_node, check->where);
+}
+
+/* Allowed, and slow: bridged pairs and boxes without NVLink. */
+static void warn_beyond_domain(const struct check *check)
+{
+    const struct policy_place *place = check->place;
+    unsigned tp = check->tp, faster = tp - 1;
+    char text[32] = "";
+    while (faster > 1 && nvlink_holds(faster, place) != HOLDS)
+        faster--;
+    if (faster > 1)
+        snprintf(text, sizeof(text), "; tp=%u is faster", faster);
+    if (place->nvlink_domain_gpus == 1)
+        say(check, POLICY_WARNED, POLICY_TP_EXCEEDS_DOMAIN, 0,
+            "tp=%u is allowed in one node, but %.128s has no NVLink, all goes over PCIe", tp,
+            check->where);
+    else if (tp > place->nvlink_domain_gpus)
+        say(check, POLICY_WARNED, POLICY_TP_EXCEEDS_DOMAIN, 0,
+            "tp=%u is allowed in one node, but NVLink joins only %u GPUs on %.128s, the rest goes "
+            "over PCIe%s",
+            tp, place->nvlink_domain_gpus, check->where, text);
+    else
+        say(check, POLICY_WARNED, POLICY_TP_EXCEEDS_DOMAIN, 0,
+            "tp=%u is allowed in one node, but NVLink joins only %u of the %u TP groups of a node "
+            "on %.128s, the rest goes over PCIe%s",
+            tp, groups_inside(tp, place), place->gpus_per_node / tp, check->where, text);
+}
+
+static void check_node(const struct check *check)
+{
+    unsigned tp = check->tp, node = check->place->gpus_per_node;
+    if (node == 0)
+        check_unknown(check, "the number of GPUs", "describe it in the cluster file");
+    else if (tp > node)
+        say(check, violation_result(check->policy), POLICY_TP_EXCEEDS_NODE, advised_tp(check, node),
+            "tp=%u needs %u GPUs in one node, %.128s has %u", tp, tp, check->where, node);
+    else if (node % tp != 0)
+        splits_node(check);
+    else if (nvlink_holds(tp, check->place) == HOLDS_NOT)
+        warn_beyond_domain(check);
+}
+
+static void check_domain(const struct check *check)
+{
+    const struct policy_place *place = check->place;
+    unsigned tp = check->tp, domain = place->nvlink_domain_gpus;
+    enum holding holding = nvlink_holds(tp, place);
+    if (holding == HOLDS)
+        return;
+    if (holding == HOLDS_PERHAPS)
+        check_nvlink_unknown(check);
+    else if (tp > domain)
+        say(check, violation_result(check->policy), POLICY_TP_EXCEEDS_DOMAIN,
+            advised_tp(check, domain), "tp=%u needs %u GPUs in one NVLink domain, %.128s has %u",
+            tp, tp, check->where, domain);
+    else if (straddles(tp, place->gpus_per_node))
+        splits_node(check);
+    else
+        say(check, violation_result(check->policy), POLICY_TP_EXCEEDS_DOMAIN,
+            advised_tp(check, domain),
+            "tp=%u leaves GPUs over in NVLink domains of %.128s, so that a TP group would lie in "
+            "two",
+            tp, check->where);
+}
+
+static struct check start_check(const struct policy *policy, unsigned tp,
+                                const struct policy_place *place, struct policy_verdict *ret)
+{
+    *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
+    return (struct check){policy, tp, place,
+                          place && place->where ? place->where : "each node here", ret};
 }
 
 void policy_check(const struct policy *policy, const struct degrees *degrees,
                   const struct policy_place *place, struct policy_verdict *ret)
 {
-    struct policy_place named = *place;
-    if (!named.where)
-        named.where = "each node here";
-    *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
-    if (degrees->tp <= 1 || !check_maximum(policy, degrees->tp, ret) ||
-        !check_sound(policy, degrees->tp, &named, ret))
+    const struct check check = start_check(policy, degrees->tp, place, ret);
+    check_maximum(&check);
+    check_sound(&check);
+    if (check.tp <= 1)
         return;
     if (policy->tp_within == TP_WITHIN_NODE)
-        check_node(policy, degrees->tp, &named, ret);
+        check_node(&check);
     else if (policy->tp_within == TP_WITHIN_NVLINK_DOMAIN)
-        check_domain(policy, degrees->tp, &named, ret);
-    if (ret->result == POLICY_ALLOWED)
-        warn_unsound(degrees->tp, &named, ret);
+        check_domain(&check);
 }
 
 void policy_check_split(const struct policy *policy, unsigned tp, uint64_t links_out,
                         const struct policy_place *place, struct policy_verdict *ret)
 {
+    const struct check check = start_check(policy, tp, place, ret);
     bool domain = policy->tp_within == TP_WITHIN_NVLINK_DOMAIN;
-    *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
     if (policy->tp_within == TP_WITHIN_OFF || links_out == 0)
         return;
-    verdict(
-        ret, violation_result(policy), domain ? POLICY_TP_EXCEEDS_DOMAIN : POLICY_TP_EXCEEDS_NODE,
-        "on the nodes of this job %llu links of TP groups (tp=%u) leave their %s; ask for nodes "
-        "of whole %s, or use tp=%u or less%s",
-        (unsigned long long)links_out, tp, domain ? "NVLink domain" : "node",
-        domain ? "domains" : "groups", place->gpus_per_node, violation_note(policy));
+    if (domain && nvlink_holds(tp, place) == HOLDS_PERHAPS)
+        check_nvlink_unknown(&check);
+    else
+        say(&check, violation_result(policy),
+            domain ? POLICY_TP_EXCEEDS_DOMAIN : POLICY_TP_EXCEEDS_NODE,
+            advised_tp(&check, place->gpus_per_node),
+            "on the nodes of this job %llu links of TP groups (tp=%u) leave their %s; ask for "
+            "nodes of whole %s",
+            (unsigned long long)links_out, tp, domain ? "NVLink domain" : "node",
+            domain ? "domains" : "groups");
 }
 
 void policy_check_undeclared(const struct policy *policy, const char *where,
                              struct policy_verdict *ret)
 {
-    *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
+    const struct check check = start_check(policy, 0, NULL, ret);
     if (policy->require_plan == REQUIRE_OFF)
         return;
-    bool denied = policy->require_plan == REQUIRE_DENY;
-    verdict(ret, denied ? POLICY_DENIED : POLICY_WARNED, POLICY_PLAN_REQUIRED,
-            "%.128s %s a plan; add --parplan=auto, or the degrees as --parplan=tp=8,pp=4",
-            where ? where : "the job", denied ? "needs" : "should have");
+    say(&check, policy->require_plan == REQUIRE_DENY ? POLICY_DENIED : POLICY_WARNED,
+        POLICY_PLAN_REQUIRED, 0,
+        "%.128s %s a plan; add --parplan=auto, or the degrees as --parplan=tp=8,pp=4",
+        where ? where : "the job", policy->require_plan == REQUIRE_DENY ? "needs" : "should have");
 }
 
 /* The bound that tp_within names; 0: unknown. */
@@ -242,7 +341,7 @@ unsigned policy_largest_tp(const struct policy *policy, const struct policy_plac
     }
     if (policy->max_tp > 0 && (largest == 0 || largest > policy->max_tp))
         largest = policy->max_tp;
-    if (place->sound_gpus > 0 && (largest == 0 || largest > place->sound_gpus))
-        largest = place->sound_gpus;
-    return largest;
+    if (place->fault && (largest == 0 || largest > place->sound_gpus))
+        largest = place->sound_gpus > 0 ? place->sound_gpus : 1;
+    return largest > 0 ? usable_tp(policy, largest, place) : 0;
 }

@@ -7,6 +7,7 @@
 #define WORKLOAD_POLICY_H
 
 #include "workload/parallelism.h"
+#include <stddef.h>
 
 /* node: one TP group, one node. nvlink_domain: one TP group, one known NVLink domain, which
  * may span nodes. off: no bound but max_tp. */
@@ -31,9 +32,16 @@ struct policy_place {
     unsigned gpus_per_node;      /* that the job uses there; 0: unknown */
     unsigned nvlink_domain_gpus; /* smallest domain offered, may span nodes; 0: unknown */
     bool nvlink_known;
-    /* GPUs of a node that one TP group can use where some are degraded; 0: no fault is known. */
-    unsigned sound_gpus;
-    const char *fault; /* "dgx-b200: GPU 2 lost NVLink …" */
+    unsigned sound_gpus; /* of a node with the fault, which one TP group can use; 0: none */
+    const char *fault;   /* "dgx-b200: GPU 2 lost NVLink …"; NULL: none is known */
+    /* What a cluster tells beyond sizes (cluster_topology.h has the same). */
+    unsigned nodes;      /* that the job takes; 0: unknown, and nothing of the rest is known */
+    unsigned open_nodes; /* whose NVLink leaves them, and nobody says which nodes share it */
+    const unsigned *domain_nodes; /* of each NVLink domain that joins several nodes */
+    size_t domain_count;
+    /* [k], k <= gpus_per_node: GPUs of a node that groups of k cover, each group in one NVLink
+     * domain of it; NULL: its domains are all of nvlink_domain_gpus. */
+    const unsigned char *nvlink_cover;
 };
 
 enum policy_code {
@@ -60,18 +68,22 @@ struct policy_verdict {
 
 const char *policy_code_name(enum policy_code code); /* stable: "tp-within-node" */
 
-/* The verdict on given, complete degrees (tp is what counts). tp=1 is always allowed.
+/* The verdict on given, complete degrees (tp is what counts): of all that speaks against them
+ * the worst, and of equals the first. tp=1 is always allowed, with a warning where a node's
+ * GPUs have all lost their NVLink: CUDA may not start there.
  * on_violation: fix changes only degrees that parplan chose (it never chooses more than
  * policy_largest_tp): given ones are denied, and the text says so.
- * tp_within node also warns (POLICY_TP_EXCEEDS_DOMAIN) where NVLink is known to join fewer
- * GPUs than tp: pairs of A6000 and PCIe boxes allow tp=8, slowly. A group may take whole
- * nodes of one domain, or a whole part of a node, nothing between.
+ * tp_within node also warns (POLICY_TP_EXCEEDS_DOMAIN) where NVLink is known not to join the
+ * GPUs of every TP group: pairs of A6000 and PCIe boxes allow tp=8, slowly.
+ * tp_within nvlink_domain: a group may take whole nodes of one domain, or a whole part of a
+ * node, nothing between, and the domains must hold all groups of the job.
  * GPUs that have lost NVLink or are cut into instances hold no TP group; tp_within: off makes
- * that a warning. */
+ * that a warning. What a text advises is allowed there. */
 void policy_check(const struct policy *policy, const struct degrees *degrees,
                   const struct policy_place *place, struct policy_verdict *ret);
 /* The verdict on a finished map: `links_out` neighbour links of TP groups leave what tp_within
- * names (a fragmented allocation can cut a group that its sizes allow). */
+ * names (a fragmented allocation can cut a group that its sizes allow). Where it is not known
+ * which nodes share their NVLink, on_unknown_topology says what that means. */
 void policy_check_split(const struct policy *policy, unsigned tp, uint64_t links_out,
                         const struct policy_place *place, struct policy_verdict *ret);
 /* For a job without any degrees: what require_plan says (POLICY_PLAN_REQUIRED). */

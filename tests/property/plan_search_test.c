@@ -67,7 +67,7 @@ static void check_plan(const struct planner_fixture *fixture, const struct plan 
     assert_int_equal(rank_order_check(plan->order, degrees, NULL), 0);
     if (plan->schedule == SCHEDULE_INTERLEAVED)
         assert_int_equal(plan->micro_batches % degrees->pp, 0);
-    policy_place_of(fixture->cluster, 0, NULL, &place);
+    policy_place_of(fixture->cluster, 0, world, NULL, &place);
     policy_check(&fixture->policy, degrees, &place, &verdict);
     assert_int_not_equal(verdict.result, POLICY_DENIED);
     assert_int_not_equal(plan->memory.verdict, FIT_OOM);

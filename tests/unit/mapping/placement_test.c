@@ -100,7 +100,8 @@ static void outcomes(void **state)
         {{NULL, "tp=8", TP_WITHIN_NVLINK_DOMAIN, POLICY_DENY},
          PLACEMENT_DENIED,
          POLICY_DENIED,
-         "leave their NVLink domain; ask for nodes of whole domains, or use tp=4 or less"},
+         "leaves GPUs over in NVLink domains of tray, so that a TP group would lie in two; use "
+         "tp=4 or less"},
         {{NULL, "tp=8", TP_WITHIN_NVLINK_DOMAIN, POLICY_WARN}, PLACEMENT_DONE, POLICY_WARNED, ""},
         {{NULL, "tp=8", TP_WITHIN_OFF, POLICY_DENY}, PLACEMENT_DONE, POLICY_ALLOWED, ""},
         {{NULL, "tp=4", TP_WITHIN_NVLINK_DOMAIN, POLICY_DENY}, PLACEMENT_DONE, POLICY_ALLOWED, ""},

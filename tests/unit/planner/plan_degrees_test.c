@@ -93,8 +93,9 @@ struct place_case {
 };
 
 static const struct place_case places[] = {
-    {"dgx-h100:8", 0, 8, 8},      {"dgx-h100:8", 4, 4, 4},    {"gb200-nvl72:18", 0, 4, 72},
-    {"gb200-nvl72:18", 2, 2, 36}, {"a6000-pairs:2", 0, 8, 2}, {"l40s-pcie:2", 0, 8, 1},
+    {"dgx-h100:8", 0, 8, 8},      {"dgx-h100:8", 4, 4, 4},     {"gb200-nvl72:18", 0, 4, 72},
+    {"gb200-nvl72:18", 2, 2, 36}, {"gb200-nvl72:19", 2, 2, 2}, {"a6000-pairs:2", 0, 8, 2},
+    {"l40s-pcie:2", 0, 8, 1},
 };
 
 static void place_tells_what_policy_needs(void **state)
@@ -104,12 +105,12 @@ static void place_tells_what_policy_needs(void **state)
         struct planner_fixture fixture;
         struct policy_place place;
         fixture_init(&fixture, places[i].cluster, NULL);
-        policy_place_of(fixture.cluster, places[i].gpus_per_node, NULL, &place);
+        policy_place_of(fixture.cluster, places[i].gpus_per_node, 0, NULL, &place);
         assert_int_equal(place.gpus_per_node, places[i].gpus);
         assert_int_equal(place.nvlink_domain_gpus, places[i].domain);
         assert_true(place.nvlink_known);
         assert_non_null(strstr(place.where, "dgx") ? place.where : fixture.cluster->name);
-        policy_place_of(fixture.cluster, places[i].gpus_per_node, "partition gpu", &place);
+        policy_place_of(fixture.cluster, places[i].gpus_per_node, 0, "partition gpu", &place);
         assert_string_equal(place.where, "partition gpu");
         planner_fixture_done(&fixture);
     }

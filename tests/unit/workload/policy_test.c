@@ -6,18 +6,70 @@
 #include <string.h>
 
 /* The places that the design names. */
-static const struct policy_place h100 = {"cluster dgx-h100:2", 8, 8, true, 0, NULL};
-static const struct policy_place nvl72 = {"cluster gb200-nvl72:18", 4, 72, true, 0, NULL};
-static const struct policy_place a6000 = {"cluster a6000:4", 8, 2, true, 0, NULL};
-static const struct policy_place l40s = {"cluster l40s:4", 8, 1, true, 0, NULL};
-static const struct policy_place quads = {"partition hgx", 12, 6, true, 0, NULL};
-static const struct policy_place six = {"partition six", 6, 6, true, 0, NULL};
-static const struct policy_place no_nvlink = {"partition gpu", 8, 0, false, 0, NULL};
+#define PLACE(name, gpus, domain)                                                                  \
+    {                                                                                              \
+        .where = (name), .gpus_per_node = (gpus), .nvlink_domain_gpus = (domain),                  \
+        .nvlink_known = true                                                                       \
+    }
+static const struct policy_place h100 = PLACE("cluster dgx-h100:2", 8, 8);
+static const struct policy_place nvl72 = PLACE("cluster gb200-nvl72:18", 4, 72);
+static const struct policy_place a6000 = PLACE("cluster a6000:4", 8, 2);
+static const struct policy_place l40s = PLACE("cluster l40s:4", 8, 1);
+static const struct policy_place quads = PLACE("partition hgx", 12, 6);
+static const struct policy_place six = PLACE("partition six", 6, 6);
+static const struct policy_place no_nvlink = {.where = "partition gpu", .gpus_per_node = 8};
+static const struct policy_place nothing;
+
+/* Faults. */
+static const char b200_fault[] = "dgx-b200: GPU 2 lost NVLink: 0 of 18 links are up";
+static const unsigned char seven_cover[9] = {0, 8, 6, 6, 4, 5, 6, 7};
 static const struct policy_place lost = {
-    "dgx-b200", 8, 7, true, 7, "dgx-b200: GPU 2 lost NVLink: 0 of 18 links are up"};
+    "dgx-b200", 8, 7, true, 7, b200_fault, .nvlink_cover = seven_cover};
 static const struct policy_place instances = {
-    "dgx-a100", 8, 1, true, 1, "dgx-a100: GPU 0 is cut into MIG instances"};
-static const struct policy_place nothing = {NULL, 0, 0, false, 0, NULL};
+    "dgx-a100", 8, 1, true, 1, "dgx-a100: GPU 0 is cut into MIG instances", .nodes = 0};
+static const struct policy_place l40s_cut = {"l40s", 4, 1, true, 3, "l40s: GPU 3: cut", .nodes = 0};
+static const struct policy_place unknown_cut = {
+    .where = "h100", .gpus_per_node = 4, .sound_gpus = 3, .fault = "h100: GPU 3: cut"};
+static const struct policy_place no_manager = {"b200",    8, 1, true, 0, "b200: GPU 0: in progress",
+                                               .nodes = 0};
+
+/* What a cluster tells: {0-3},{4},{5}; {0-1},{2}; two domains of 5 trays; 4 trays of which
+ * nobody says who shares; 2 trays that do and 2 more. */
+static const unsigned char uneven_cover[7] = {0, 6, 4, 3, 4};
+static const struct policy_place uneven = {"uneven", 6,          4,
+                                           true,     .nodes = 1, .nvlink_cover = uneven_cover};
+static const unsigned char three_cover[4] = {0, 3, 2};
+static const struct policy_place three = {"three", 3,          2,
+                                          true,    .nodes = 1, .nvlink_cover = three_cover};
+static const unsigned char tray_cover[5] = {0, 4, 4, 3, 4};
+static const unsigned fives[] = {5, 5}, pair[] = {2};
+static const struct policy_place trays = {"trays",
+                                          4,
+                                          20,
+                                          true,
+                                          .nodes = 10,
+                                          .domain_nodes = fives,
+                                          .domain_count = 2,
+                                          .nvlink_cover = tray_cover};
+static const struct policy_place eight_trays = {"trays",
+                                                4,
+                                                20,
+                                                true,
+                                                .nodes = 8,
+                                                .domain_nodes = fives,
+                                                .domain_count = 2,
+                                                .nvlink_cover = tray_cover};
+static const struct policy_place open_trays = {
+    "gb200", 4, 4, true, .nodes = 4, .open_nodes = 4, .nvlink_cover = tray_cover};
+static const struct policy_place half_open = {"gb200",
+                                              4,
+                                              4,
+                                              true,
+                                              .nodes = 6,
+                                              .open_nodes = 2,
+                                              .domain_nodes = pair,
+                                              .domain_count = 1,
+                                              .nvlink_cover = tray_cover};
 
 static const struct policy node = {.tp_within = TP_WITHIN_NODE};
 static const struct policy node_warn = {.tp_within = TP_WITHIN_NODE, .on_violation = POLICY_WARN};
@@ -27,6 +79,10 @@ static const struct policy domain_strict = {.tp_within = TP_WITHIN_NVLINK_DOMAIN
                                             .on_unknown_topology = UNKNOWN_DENY};
 static const struct policy domain_lax = {.tp_within = TP_WITHIN_NVLINK_DOMAIN,
                                          .on_unknown_topology = UNKNOWN_ALLOW};
+static const struct policy domain_warn = {.tp_within = TP_WITHIN_NVLINK_DOMAIN,
+                                          .max_tp = 2,
+                                          .on_violation = POLICY_WARN,
+                                          .on_unknown_topology = UNKNOWN_DENY};
 static const struct policy off = {.tp_within = TP_WITHIN_OFF};
 static const struct policy off_limit = {.tp_within = TP_WITHIN_OFF, .max_tp = 8};
 
@@ -49,11 +105,11 @@ static const struct {
      "or less (on_violation: fix changes only degrees that parplan chose)"},
     {&node, &h100, 6, POLICY_DENIED,
      "policy tp-splits-node: tp=6 does not divide the 8 GPUs in use on cluster "
-     "dgx-h100:2, so that a TP group would lie on two nodes; use tp=4"},
+     "dgx-h100:2, so that a TP group would lie on two nodes; use tp=4 or less"},
     {&node, &six, 6, POLICY_ALLOWED, ""},
     {&node, &six, 4, POLICY_DENIED,
      "policy tp-splits-node: tp=4 does not divide the 6 GPUs in use on partition six, "
-     "so that a TP group would lie on two nodes; use tp=3"},
+     "so that a TP group would lie on two nodes; use tp=3 or less"},
     {&off, &h100, 16, POLICY_ALLOWED, ""},
     {&off_limit, &h100, 8, POLICY_ALLOWED, ""},
     {&off_limit, &h100, 16, POLICY_DENIED,
@@ -64,17 +120,74 @@ static const struct {
      "policy tp-degraded-node: tp=4 is allowed, but not every TP group of a node avoids its fault "
      "(dgx-b200: GPU 2 lost NVLink: 0 of 18 links are up); leave that node out"},
     {&node, &lost, 8, POLICY_DENIED,
-     "policy tp-degraded-node: tp=8 needs 8 GPUs joined by NVLink, a node here has 7 (dgx-b200: "
-     "GPU 2 "
-     "lost NVLink: 0 of 18 links are up); use tp=4 or less, or leave that node out"},
+     "policy tp-degraded-node: tp=8 needs 8 GPUs without a fault, a node here has 7 (dgx-b200: GPU "
+     "2 lost NVLink: 0 of 18 links are up); leave that node out, or use tp=4 or less"},
+    {&node_fix, &lost, 8, POLICY_DENIED,
+     "policy tp-degraded-node: tp=8 needs 8 GPUs without a fault, a node here has 7 (dgx-b200: GPU "
+     "2 lost NVLink: 0 of 18 links are up); leave that node out, or use tp=4 or less "
+     "(on_violation: fix changes only degrees that parplan chose)"},
     {&off, &lost, 8, POLICY_WARNED,
-     "policy tp-degraded-node: tp=8 needs 8 GPUs joined by NVLink, a node here has 7 (dgx-b200: "
-     "GPU 2 "
-     "lost NVLink: 0 of 18 links are up); use tp=4 or less, or leave that node out"},
+     "policy tp-degraded-node: tp=8 needs 8 GPUs without a fault, a node here has 7 (dgx-b200: GPU "
+     "2 lost NVLink: 0 of 18 links are up); leave that node out, or use tp=4 or less"},
+    {&domain, &lost, 8, POLICY_DENIED,
+     "policy tp-degraded-node: tp=8 needs 8 GPUs without a fault, a node here has 7 (dgx-b200: GPU "
+     "2 lost NVLink: 0 of 18 links are up); leave that node out, or use tp=1"},
+    {&domain, &lost, 4, POLICY_DENIED,
+     "policy tp-within-nvlink-domain: tp=4 leaves GPUs over in NVLink domains of dgx-b200, so "
+     "that a TP group would lie in two; use tp=1"},
     {&node, &instances, 2, POLICY_DENIED,
-     "policy tp-degraded-node: tp=2 needs 2 GPUs joined by NVLink, a node here has 1 (dgx-a100: "
-     "GPU 0 "
-     "is cut into MIG instances); use tp=1, or leave that node out"},
+     "policy tp-degraded-node: tp=2 needs 2 GPUs without a fault, a node here has 1 (dgx-a100: "
+     "GPU 0 is cut into MIG instances); leave that node out, or use tp=1"},
+    {&node, &l40s_cut, 2, POLICY_WARNED,
+     "policy tp-degraded-node: tp=2 is allowed, but not every TP group of a node avoids its fault "
+     "(l40s: GPU 3: cut); leave that node out"},
+    {&domain, &l40s_cut, 2, POLICY_DENIED,
+     "policy tp-within-nvlink-domain: tp=2 needs 2 GPUs in one NVLink domain, l40s has 1; use "
+     "tp=1"},
+    {&node, &unknown_cut, 2, POLICY_WARNED,
+     "policy tp-degraded-node: tp=2 is allowed, but not every TP group of a node avoids its fault "
+     "(h100: GPU 3: cut); leave that node out"},
+    {&domain_strict, &unknown_cut, 2, POLICY_DENIED,
+     "policy unknown-topology: tp=2 cannot be checked: NVLink of h100 is unknown; describe it in "
+     "the cluster file, or use tp=1"},
+    {&node, &no_manager, 1, POLICY_WARNED,
+     "policy tp-degraded-node: no GPU of a node here has its NVLink (b200: GPU 0: in progress), "
+     "and CUDA may not start on it; leave that node out"},
+    {&node, &no_manager, 2, POLICY_DENIED,
+     "policy tp-degraded-node: tp=2 needs 2 GPUs without a fault, a node here has 0 (b200: GPU 0: "
+     "in progress); leave that node out, or use tp=1"},
+
+    {&domain, &uneven, 2, POLICY_DENIED,
+     "policy tp-within-nvlink-domain: tp=2 leaves GPUs over in NVLink domains of uneven, so that "
+     "a TP group would lie in two; use tp=1"},
+    {&node, &uneven, 2, POLICY_WARNED,
+     "policy tp-within-nvlink-domain: tp=2 is allowed in one node, but NVLink joins only 2 of the "
+     "3 TP groups of a node on uneven, the rest goes over PCIe"},
+    {&node, &three, 3, POLICY_WARNED,
+     "policy tp-within-nvlink-domain: tp=3 is allowed in one node, but NVLink joins only 2 GPUs "
+     "on three, the rest goes over PCIe"},
+    {&domain, &trays, 4, POLICY_ALLOWED, ""},
+    {&domain, &trays, 20, POLICY_ALLOWED, ""},
+    {&domain, &trays, 8, POLICY_DENIED,
+     "policy tp-within-nvlink-domain: tp=8 leaves GPUs over in NVLink domains of trays, so that a "
+     "TP group would lie in two; use tp=4 or less"},
+    {&domain, &eight_trays, 8, POLICY_ALLOWED, ""},
+    {&domain, &open_trays, 4, POLICY_ALLOWED, ""},
+    {&domain, &open_trays, 8, POLICY_WARNED,
+     "policy unknown-topology: tp=8 cannot be checked: the NVLink between nodes of gb200 is "
+     "unknown; name its nvlink_domains in the cluster file or give --fabric"},
+    {&domain_strict, &open_trays, 8, POLICY_DENIED,
+     "policy unknown-topology: tp=8 cannot be checked: the NVLink between nodes of gb200 is "
+     "unknown; name its nvlink_domains in the cluster file or give --fabric, or use tp=4 or less"},
+    {&domain_lax, &open_trays, 8, POLICY_ALLOWED, ""},
+    {&domain, &half_open, 8, POLICY_DENIED,
+     "policy tp-within-nvlink-domain: tp=8 needs 8 GPUs in one NVLink domain, gb200 has 4; use "
+     "tp=4 or less"},
+    {&domain_warn, &h100, 4, POLICY_WARNED,
+     "policy max-tp: tp=4 is more than the 2 that are allowed; use tp=2 or less"},
+    {&domain_warn, &no_nvlink, 4, POLICY_DENIED,
+     "policy unknown-topology: tp=4 cannot be checked: NVLink of partition gpu is unknown; "
+     "describe it in the cluster file, or use tp=1"},
     {&node, &nvl72, 4, POLICY_ALLOWED, ""},
     {&node, &nvl72, 8, POLICY_DENIED,
      "policy tp-within-node: tp=8 needs 8 GPUs in one node, cluster gb200-nvl72:18 has 4; use "
@@ -83,7 +196,7 @@ static const struct {
     {&domain, &nvl72, 72, POLICY_ALLOWED, ""},
     {&domain, &nvl72, 6, POLICY_DENIED,
      "policy tp-splits-node: tp=6 does not divide the 4 GPUs in use on cluster "
-     "gb200-nvl72:18, so that a TP group would lie on two nodes; use tp=4"},
+     "gb200-nvl72:18, so that a TP group would lie on two nodes; use tp=4 or less"},
     {&domain, &nvl72, 144, POLICY_DENIED,
      "policy tp-within-nvlink-domain: tp=144 needs 144 GPUs in one NVLink domain, cluster "
      "gb200-nvl72:18 has 72; use tp=72 or less"},
@@ -111,12 +224,13 @@ static const struct {
      "1; use tp=1"},
     {&domain, &l40s, 1, POLICY_ALLOWED, ""},
     {&domain, &quads, 4, POLICY_DENIED,
-     "policy tp-within-nvlink-domain: tp=4 does not divide the NVLink domains of 6 GPUs on "
-     "partition hgx, so that a TP group would lie in two; use tp=3"},
+     "policy tp-within-nvlink-domain: tp=4 leaves GPUs over in NVLink domains of partition hgx, "
+     "so that a TP group would lie in two; use tp=3 or less"},
 
     {&node, &no_nvlink, 8, POLICY_ALLOWED, ""},
     {&domain, &no_nvlink, 8, POLICY_WARNED,
-     "policy unknown-topology: tp=8 cannot be checked: NVLink of partition gpu is unknown"},
+     "policy unknown-topology: tp=8 cannot be checked: NVLink of partition gpu is unknown; "
+     "describe it in the cluster file"},
     {&domain_strict, &no_nvlink, 8, POLICY_DENIED,
      "policy unknown-topology: tp=8 cannot be checked: NVLink of partition gpu is unknown; "
      "describe it in the cluster file, or use tp=1"},
@@ -124,7 +238,7 @@ static const struct {
     {&domain_lax, &no_nvlink, 8, POLICY_ALLOWED, ""},
     {&node, &nothing, 8, POLICY_WARNED,
      "policy unknown-topology: tp=8 cannot be checked: the number of GPUs of each node here is "
-     "unknown"},
+     "unknown; describe it in the cluster file"},
 };
 
 static void verdicts_and_their_words(void **state)
@@ -160,6 +274,13 @@ static const struct {
     {&domain_strict, &no_nvlink, 1},
     {&node, &nothing, 0},
     {&domain_lax, &nothing, 0},
+    {&domain, &lost, 1},
+    {&node, &lost, 4},
+    {&node, &l40s_cut, 2},
+    {&node, &no_manager, 1},
+    {&domain, &uneven, 1},
+    {&domain, &trays, 20},
+    {&domain_warn, &no_nvlink, 1},
 };
 
 static void largest_tp_is_the_planners_bound(void **state)
@@ -189,6 +310,38 @@ static void largest_tp_is_allowed(void **state)
     }
 }
 
+/* A finished map: what its nodes are known not to share is refused, what nobody knows is not. */
+static void split_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct policy *policy;
+        const struct policy_place *place;
+        enum policy_result result;
+        enum policy_code code;
+    } splits[] = {
+        {&off, &trays, POLICY_ALLOWED, POLICY_OK},
+        {&node, &trays, POLICY_DENIED, POLICY_TP_EXCEEDS_NODE},
+        {&domain, &trays, POLICY_DENIED, POLICY_TP_EXCEEDS_DOMAIN},
+        {&domain, &open_trays, POLICY_WARNED, POLICY_TOPOLOGY_UNKNOWN},
+        {&domain_lax, &open_trays, POLICY_ALLOWED, POLICY_OK},
+        {&domain_strict, &open_trays, POLICY_DENIED, POLICY_TOPOLOGY_UNKNOWN},
+    };
+    struct policy_verdict got;
+    for (size_t i = 0; i < COUNT_OF(splits); i++) {
+        policy_check_split(splits[i].policy, 8, 2, splits[i].place, &got);
+        assert_int_equal(got.result, splits[i].result);
+        assert_int_equal(got.code, splits[i].code);
+        policy_check_split(splits[i].policy, 8, 0, splits[i].place, &got);
+        assert_int_equal(got.result, POLICY_ALLOWED);
+    }
+    policy_check_split(&domain, 8, 2, &trays, &got);
+    assert_string_equal(
+        got.text, "policy tp-within-nvlink-domain: on the nodes of this job 2 links of TP groups "
+                  "(tp=8) leave their NVLink domain; ask for nodes of whole domains, or use tp=4 "
+                  "or less");
+}
+
 static void undeclared_jobs(void **state)
 {
     (void)state;
@@ -214,7 +367,7 @@ static void hostile_names_stay_one_line(void **state)
     memset(name, 'x', sizeof(name) - 1);
     name[3] = '\n';
     name[sizeof(name) - 1] = '\0';
-    struct policy_place place = {name, 8, 8, true, 0, NULL};
+    struct policy_place place = PLACE(name, 8, 8);
     struct degrees degrees = DEGREES_ONE;
     struct policy_verdict got;
     degrees.tp = 16;
@@ -240,6 +393,7 @@ int main(void)
         cmocka_unit_test(verdicts_and_their_words),
         cmocka_unit_test(largest_tp_is_the_planners_bound),
         cmocka_unit_test(largest_tp_is_allowed),
+        cmocka_unit_test(split_groups),
         cmocka_unit_test(undeclared_jobs),
         cmocka_unit_test(hostile_names_stay_one_line),
         cmocka_unit_test(codes_are_stable),
