@@ -82,6 +82,7 @@ struct node_evidence {
     const unsigned *nvlink_link_counts;
     double nvlink_link_bytes_per_second; /* of one link, as far as this source tells; 0: unknown */
     bool nvlink_switched;                /* pairs meet in switches, not in direct links */
+    bool nvlink_assumed;                 /* the rates are counts times NVLINK_RATE_ASSUMED */
     bool nvlink_leaves_node;             /* the domain is wider than the node (GB200 trays) */
     const enum link_kind *gpu_links;     /* gpu_count^2 PCI classes, or NULL */
     const enum link_kind *nic_links;     /* gpu_count x nic_count, or NULL */

@@ -19,6 +19,8 @@
 #define NODE_MAXIMUM_GPUS 64u
 #define NODE_MAXIMUM_NICS 128u
 #define NUMA_UNKNOWN (-1)
+/* One link of a GPU whose model nobody names: NVLink 1's, the slowest that meets in switches. */
+#define NVLINK_RATE_ASSUMED 20e9
 
 enum nic_role { NIC_RAIL, NIC_STORAGE, NIC_MANAGEMENT, NIC_NVSWITCH, NIC_OTHER, NIC_ROLE_COUNT };
 enum nic_state { NIC_STATE_UNKNOWN, NIC_ACTIVE, NIC_DOWN, NIC_STATE_COUNT };
@@ -77,6 +79,8 @@ struct node_topology {
     const enum link_kind *links;           /* the nearest known kind; diagonal LINK_UNKNOWN */
     const enum link_kind *nic_links;       /* gpu_count x nic_count, LINK_UNKNOWN where unknown */
     bool nvlink_switched;                  /* pairs meet in switches */
+    bool nvlink_assumed;                   /* rates only compare: links were counted, and each is
+                                            * assumed to carry NVLINK_RATE_ASSUMED */
     bool nvlink_leaves_node;               /* the domain is wider than this node */
     const char *nvlink_clique;             /* "<ClusterUUID>.<CliqueID>": equal ids, one domain */
     const struct node_domain *domains;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/files/node_file.h"
 #include "report/files/file_text.h"
-#include "topology/merge/link_rates.h"
+#include <math.h>
 #include <string.h>
 
 #define SCHEMA_LINE "schema: parplan.node/1\n"
@@ -80,23 +80,13 @@ static bool is_known(const struct node_topology *node)
     return node->nvlink == NVLINK_KNOWN && node->gpu_count > 1;
 }
 
-/* The merge gave no GPU a rate of its own: links were counted, and each assumed to carry the
- * same (merge/link_rates.h). The file says the count, so that no assumption looks like a fact. */
-static bool is_counted(const struct node_topology *node)
-{
-    size_t n = node->gpu_count;
-    for (size_t i = 0; i < n * n; i++) {
-        double links = pair_rate(node, i / n, i % n) / LINK_RATE_ASSUMED;
-        if (!is_same_rate(links, (double)(unsigned)links))
-            return false;
-    }
-    return is_known(node) && !(node->gpu_nvlink_bytes_per_second > 0);
-}
-
+/* Where rates are assumed the file says how many links there are, so that no assumption looks
+ * like a fact. */
 static void add_strength(const struct node_topology *node, double rate, struct text_buffer *out)
 {
-    if (is_counted(node))
-        text_buffer_add(out, "%u links", (unsigned)(rate / LINK_RATE_ASSUMED));
+    long links = lround(rate / NVLINK_RATE_ASSUMED);
+    if (node->nvlink_assumed)
+        text_buffer_add(out, "%ld links", links > 1 ? links : 1);
     else
         file_add_rate(out, rate, RATE_IN_BYTES);
 }

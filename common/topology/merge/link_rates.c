@@ -16,6 +16,14 @@ static double link_rate(const struct merge_state *state, size_t e, unsigned firs
     return rate;
 }
 
+static double rate_links(const struct merge_state *state, size_t e, unsigned i, unsigned j,
+                         double links, bool *ret_assumed)
+{
+    double rate = link_rate(state, e, state->gpu_of[e][i], state->gpu_of[e][j]);
+    *ret_assumed = rate <= 0;
+    return links * (rate > 0 ? rate : NVLINK_RATE_ASSUMED);
+}
+
 static double counted_rate(const struct merge_state *state, size_t e, unsigned i, unsigned j,
                            bool *ret_assumed)
 {
@@ -26,11 +34,7 @@ static double counted_rate(const struct merge_state *state, size_t e, unsigned i
     if (there == NVLINK_COUNT_UNKNOWN || back == NVLINK_COUNT_UNKNOWN)
         return NVLINK_RATE_UNKNOWN;
     unsigned links = there < back ? there : back; /* a source in doubt counts low */
-    double rate = link_rate(state, e, state->gpu_of[e][i], state->gpu_of[e][j]);
-    if (links == 0)
-        return 0;
-    *ret_assumed = rate <= 0;
-    return links * (rate > 0 ? rate : LINK_RATE_ASSUMED);
+    return links > 0 ? rate_links(state, e, i, j, links, ret_assumed) : 0;
 }
 
 double link_rate_of_pair(const struct merge_state *state, size_t e, unsigned i, unsigned j,
@@ -47,6 +51,8 @@ double link_rate_of_pair(const struct merge_state *state, size_t e, unsigned i, 
         if (there < 0 || back < 0)
             return NVLINK_RATE_UNKNOWN;
         double rate = fmin(there, back); /* a link is two-way */
+        if (rate > 0 && isfinite(rate) && evidence->nvlink_assumed)
+            return rate_links(state, e, i, j, rate / NVLINK_RATE_ASSUMED, ret_assumed);
         if (rate > 0)
             return isfinite(rate) ? rate : 0;
     }

@@ -8,11 +8,9 @@
 
 #include "topology/merge/merge_state.h"
 
-/* One link of a GPU whose model nobody names: NVLink 1's, the slowest that meets in switches. */
-#define LINK_RATE_ASSUMED 20e9
-
 /* Bytes per second between two GPUs of a source, one direction; 0: no link;
- * NVLINK_RATE_UNKNOWN. *ret_assumed is set where only the number of links is known. */
+ * NVLINK_RATE_UNKNOWN. *ret_assumed tells that only the number of links is known, times
+ * NVLINK_RATE_ASSUMED. */
 double link_rate_of_pair(const struct merge_state *state, size_t e, unsigned i, unsigned j,
                          bool *ret_assumed);
 

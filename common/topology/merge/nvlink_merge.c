@@ -10,7 +10,7 @@ struct pair_facts {
     const struct node_evidence **decided_by; /* gpu_count^2; NULL: open */
     enum link_kind *links;                   /* gpu_count^2 */
     const struct node_evidence *decider;     /* highest rank with a link, else with an answer */
-    bool has_link, assumed;                  /* assumed: rates by LINK_RATE_ASSUMED */
+    bool has_link, assumed;                  /* assumed: rates by NVLINK_RATE_ASSUMED */
     bool switched;                           /* as the decider's links meet */
 };
 
@@ -208,6 +208,7 @@ static void conclude_capability(struct merge_state *state, const struct pair_fac
     struct node_topology *node = state->node;
     if (node->nvlink != NVLINK_KNOWN || !pairs->decider)
         return;
+    node->nvlink_assumed = pairs->assumed;
     node->gpu_nvlink_bytes_per_second = pairs->decider->gpu_nvlink_bytes_per_second;
     if (node->gpu_nvlink_bytes_per_second > 0)
         return;
@@ -222,7 +223,7 @@ static void conclude_capability(struct merge_state *state, const struct pair_fac
         merge_add_fact(state, "nvlink rates", pairs->decider->source_text,
                        "links are counted, and no source names the GPU model: %.4g GB/s a link is "
                        "assumed to compare them",
-                       LINK_RATE_ASSUMED / 1e9);
+                       NVLINK_RATE_ASSUMED / 1e9);
 }
 
 /* Of one that the driver does not list nobody may know the links: unknown, not none. */

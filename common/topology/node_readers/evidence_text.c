@@ -151,6 +151,7 @@ static int read_node_names(struct decoder *decoder, struct error_info *err)
         return refuse(decoder, err, "the source has no name");
     evidence->source = (enum evidence_source)source;
     decoder->pairs = (enum evidence_pairs)pairs;
+    evidence->nvlink_assumed = decoder->pairs == EVIDENCE_PAIRS_ASSUMED;
     return 0;
 }
 
@@ -277,7 +278,8 @@ static int want_pairs(struct decoder *decoder, struct error_info *err)
 {
     struct arena *arena = decoder->evidence->arena;
     size_t n = decoder->evidence->gpu_count;
-    if (decoder->pairs == EVIDENCE_PAIRS_RATES && !decoder->rates)
+    bool rates = decoder->pairs == EVIDENCE_PAIRS_RATES || decoder->pairs == EVIDENCE_PAIRS_ASSUMED;
+    if (rates && !decoder->rates)
         decoder->rates = arena_allocate_array(arena, n * n, sizeof(double));
     if (decoder->pairs == EVIDENCE_PAIRS_COUNTS && !decoder->counts)
         decoder->counts = arena_allocate_array(arena, n * n, sizeof(unsigned));

@@ -15,9 +15,8 @@
  * The words after
  *     node     source, NVLink's state, switched, leaves the node, domain's nodes, rates of a GPU's
  *              NVLink and PCIe, host memory and NVMe, CPUs, driver, what the nvlink lines
- *              carry (rates, counts, or none), the rate of one link, the source's name
- *     gpu      bus id, model, UUID, memory, NUMA, CPUs, NVLink clique, MIG, NVLink
- *              lost, problem
+ *              carry (rates, counts, assumed rates, or none), the rate of one link, the source's
+ * name gpu      bus id, model, UUID, memory, NUMA, CPUs, NVLink clique, MIG, NVLink lost, problem
  *     nic      name, bus id, class, state, Ethernet, virtual, shares its card, GUID, NUMA, rate,
  *              problem, role, rail, reason
  * Words are separated by one space; bytes outside '!'..'~', '%' and a lone '-' are %XX; '-' is

@@ -42,6 +42,7 @@ static void restate_links(const struct node_topology *node, struct node_evidence
     evidence->nvlink = node->nvlink;
     evidence->nvlink_bytes_per_second = node->nvlink_bytes_per_second;
     evidence->nvlink_switched = node->nvlink_switched;
+    evidence->nvlink_assumed = node->nvlink_assumed;
     evidence->nvlink_leaves_node = node->nvlink_leaves_node;
     evidence->nvlink_domain_nodes = node->nvlink_domain_nodes;
     evidence->gpu_nvlink_bytes_per_second = node->gpu_nvlink_bytes_per_second;

@@ -58,6 +58,7 @@ static void expect_same_numbers(const struct node_topology *left, const struct n
     assert_memory_equal(right->links, left->links, n * n * sizeof(enum link_kind));
     assert_memory_equal(right->nic_links, left->nic_links, n * m * sizeof(enum link_kind));
     assert_true(right->gpu_nvlink_bytes_per_second == left->gpu_nvlink_bytes_per_second);
+    assert_int_equal(right->nvlink_assumed, left->nvlink_assumed);
     assert_true(right->gpu_nic_bytes_per_second == left->gpu_nic_bytes_per_second);
     assert_true(right->pcie_bytes_per_second == left->pcie_bytes_per_second);
     for (size_t i = 0; i < n; i++) {
@@ -106,6 +107,9 @@ static const char *const files[] = {
     HEAD "gpus: [{model: NVIDIA Something New}, {model: x}]\nnvlink: {rate: 18 links}\n",
     HEAD "gpus: [{model: a100-sxm-80}, {model: a100-sxm-80}]\n"
          "nvlink: {switched: true, rate: 12 links}\n",
+    HEAD "gpus: [{}, {}, {}]\nnvlink: {pairs: {4 links: [0-1], 1 links: [1-2]}}\n",
+    /* known rates that look like counts */
+    HEAD "gpus: [{}, {}]\nnvlink: {rate: 40GB/s}\n",
     /* bus ids out of order, uuids, CPUs */
     HEAD "gpus:\n"
          "  - {model: a6000, bus_id: \"C1:00.0\", uuid: GPU-2, numa: 1, cpus: \"8-15\"}\n"

@@ -145,19 +145,21 @@ static void pairs_of_every_form(void **state)
     (void)state;
     static const struct {
         const char *text;
-        bool rates, counts;
+        bool rates, counts, assumed;
         double value; /* of the pair */
     } cases[] = {
-        {NODE_OF("known", "rates") GPUS "nvlink 0 1 7\nend\n", true, false, 7},
-        {NODE_OF("known", "rates") GPUS "nvlink 0 1 unknown\nend\n", true, false, -1},
-        {NODE_OF("known", "rates") GPUS "end\n", true, false, 0},
-        {NODE_OF("none", "rates") GPUS "end\n", true, false, 0},
-        {NODE_OF("unknown", "rates") GPUS "nvlink 0 1 unknown\nend\n", true, false, -1},
-        {NODE_OF("known", "counts") GPUS "nvlink 0 1 18\nend\n", false, true, 18},
-        {NODE_OF("known", "counts") GPUS "nvlink 0 1 unknown\nend\n", false, true,
+        {NODE_OF("known", "rates") GPUS "nvlink 0 1 7\nend\n", true, false, false, 7},
+        {NODE_OF("known", "rates") GPUS "nvlink 0 1 unknown\nend\n", true, false, false, -1},
+        {NODE_OF("known", "rates") GPUS "end\n", true, false, false, 0},
+        {NODE_OF("none", "rates") GPUS "end\n", true, false, false, 0},
+        {NODE_OF("unknown", "rates") GPUS "nvlink 0 1 unknown\nend\n", true, false, false, -1},
+        {NODE_OF("known", "counts") GPUS "nvlink 0 1 18\nend\n", false, true, false, 18},
+        {NODE_OF("known", "counts") GPUS "nvlink 0 1 unknown\nend\n", false, true, false,
          NVLINK_COUNT_UNKNOWN},
-        {NODE_OF("none", "counts") GPUS "end\n", false, true, 0},
-        {NODE_OF("known", "none") GPUS "end\n", false, false, 0},
+        {NODE_OF("none", "counts") GPUS "end\n", false, true, false, 0},
+        {NODE_OF("known", "none") GPUS "end\n", false, false, false, 0},
+        {NODE_OF("known", "assumed") GPUS "nvlink 0 1 40000000000\nend\n", true, false, true, 4e10},
+        {NODE_OF("known", "assumed") GPUS "end\n", true, false, true, 0},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct error_info err = {.kind = ERROR_NONE};
@@ -165,6 +167,7 @@ static void pairs_of_every_form(void **state)
         expect_made(evidence, &err);
         assert_int_equal(evidence->nvlink_bytes_per_second != NULL, cases[i].rates);
         assert_int_equal(evidence->nvlink_link_counts != NULL, cases[i].counts);
+        assert_int_equal(evidence->nvlink_assumed, cases[i].assumed);
         for (size_t at = 1; at <= 2 && cases[i].rates; at++)
             assert_true(evidence->nvlink_bytes_per_second[at] == cases[i].value);
         for (size_t at = 1; at <= 2 && cases[i].counts; at++)

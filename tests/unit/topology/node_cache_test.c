@@ -107,6 +107,34 @@ static void a_part_of_a_node_keeps_its_links(void **state)
     assert_int_equal(part->nic_count, odd->nic_count);
 }
 
+/* Links of GPUs that nobody names are counted: parts and caches must not take the assumed rates
+ * for a capability. */
+static void assumed_rates_stay_assumed(void **state)
+{
+    (void)state;
+    static const struct evidence_gpu nameless[3];
+    static const unsigned counts[9] = {0, 4, 2, 4, 0, 2, 2, 2, 0}, gpus[] = {0, 1};
+    const struct node_evidence evidence = {.source = EVIDENCE_TOPO_M,
+                                           .source_text = "topo -m",
+                                           .gpus = nameless,
+                                           .gpu_count = 3,
+                                           .nvlink = NVLINK_KNOWN,
+                                           .nvlink_link_counts = counts};
+    const struct node_evidence *const all[] = {&evidence};
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(node_topology)
+    struct node_topology *node = node_topology_merge("n1", all, 1, NULL, &err);
+    expect_made(node, &err);
+    assert_true(node->nvlink_assumed);
+    CLEANUP(node_topology)
+    struct node_topology *part = node_topology_subset(node, gpus, COUNT_OF(gpus), &err);
+    expect_made(part, &err);
+    assert_true(part->nvlink_assumed);
+    assert_true(part->nvlink_bytes_per_second[1] >= 4 * NVLINK_RATE_ASSUMED);
+    assert_true(part->gpu_nvlink_bytes_per_second <= 0);
+    expect_round_trip(node);
+}
+
 static void says_why_not(void **state)
 {
     (void)state;
@@ -184,6 +212,7 @@ static void files_must_be_safe(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nodes_come_back_as_they_were),
     cmocka_unit_test(a_part_of_a_node_keeps_its_links),
+    cmocka_unit_test(assumed_rates_stay_assumed),
     cmocka_unit_test(says_why_not),
     cmocka_unit_test(cut_files_are_refused),
     cmocka_unit_test(files_must_be_safe),

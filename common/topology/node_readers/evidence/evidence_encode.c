@@ -15,6 +15,7 @@ const char *const evidence_pair_words[EVIDENCE_PAIRS_COUNT] = {
     [EVIDENCE_PAIRS_NONE] = "none",
     [EVIDENCE_PAIRS_RATES] = "rates",
     [EVIDENCE_PAIRS_COUNTS] = "counts",
+    [EVIDENCE_PAIRS_ASSUMED] = "assumed",
 };
 
 static bool is_plain(char byte) { return byte > ' ' && byte <= '~' && byte != '%'; }
@@ -82,7 +83,7 @@ static void encode_nic(const struct evidence_nic *nic, struct text_buffer *out)
 static enum evidence_pairs pair_form_of(const struct node_evidence *evidence)
 {
     if (evidence->nvlink_bytes_per_second)
-        return EVIDENCE_PAIRS_RATES;
+        return evidence->nvlink_assumed ? EVIDENCE_PAIRS_ASSUMED : EVIDENCE_PAIRS_RATES;
     return evidence->nvlink_link_counts ? EVIDENCE_PAIRS_COUNTS : EVIDENCE_PAIRS_NONE;
 }
 

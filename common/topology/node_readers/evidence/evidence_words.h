@@ -19,6 +19,7 @@ enum evidence_pairs {
     EVIDENCE_PAIRS_NONE,
     EVIDENCE_PAIRS_RATES,
     EVIDENCE_PAIRS_COUNTS,
+    EVIDENCE_PAIRS_ASSUMED, /* rates, nvlink_assumed */
     EVIDENCE_PAIRS_COUNT
 };
 
