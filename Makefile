@@ -53,7 +53,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/groups/usable_groups.c \
 	common/topology/link.c \
 	common/topology/link_generation.c \
-	common/topology/merge/gpu_conflicts.c \
+	common/topology/merge/comparison.c \
 	common/topology/merge/gpu_identity.c \
 	common/topology/merge/gpu_merge.c \
 	common/topology/merge/health.c \
@@ -512,7 +512,7 @@ OUR_LDFLAGS += -Wl,-z,relro,-z,now
 # stack protection where there are buffers, as Debian builds srun: no CET, no stack probes.
 PLUGIN_FOLDER := plugin
 PLUGIN_CFLAGS := $(shell $(CC) -Oz -E -x c /dev/null > /dev/null 2>&1 && echo -Oz || echo -Os) \
-	-fno-asynchronous-unwind-tables -fno-stack-protector -fstack-protector \
+	-fno-asynchronous-unwind-tables -fno-ident -fno-stack-protector -fstack-protector \
 	$(if $(filter x86_64%,$(MACHINE)),-fcf-protection=none -fno-stack-clash-protection) \
 	$(if $(findstring clang,$(CC)),,-flto -flto-partition=one -fno-inline-functions-called-once)
 PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all,--no-eh-frame-hdr

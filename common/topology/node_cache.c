@@ -70,9 +70,8 @@ static enum node_cache_state merge(const char *text, size_t bytes, const char *s
     struct node_evidence *evidence = evidence_text_decode(text, bytes, source, err);
     if (!evidence)
         return NODE_CACHE_BAD;
-    const struct node_evidence *const all[] = {evidence};
     /* Models were looked up when the cache was written. */
-    *ret_node = node_topology_merge(evidence->source_text, all, 1, NULL, err);
+    *ret_node = node_topology_of(evidence->source_text, evidence, NULL, err);
     return *ret_node ? NODE_CACHE_USED : NODE_CACHE_BAD;
 }
 

@@ -112,6 +112,10 @@ struct node_topology *node_topology_merge(const char *name,
                                           const struct node_evidence *const *evidence, size_t count,
                                           const struct gpu_catalogue *gpus, struct error_info *err);
 
+/* The same of one source alone. (What one source cannot contradict stays out of the plugin.) */
+struct node_topology *node_topology_of(const char *name, const struct node_evidence *evidence,
+                                       const struct gpu_catalogue *gpus, struct error_info *err);
+
 DEFINE_CLEANUP(node_evidence);
 
 #endif

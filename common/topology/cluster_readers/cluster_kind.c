@@ -71,8 +71,7 @@ static struct node_topology *load_node(const struct yaml_node *kind, const struc
     CLEANUP(node_evidence) struct node_evidence *evidence = node_file_load(node, err);
     if (!evidence)
         return NULL;
-    const struct node_evidence *const all[] = {evidence};
-    return node_topology_merge(kind->key, all, COUNT_OF(all), gpus, err);
+    return node_topology_of(kind->key, evidence, gpus, err);
 }
 
 static const struct gpu_model *find_gpu(const struct yaml_node *node, const char *name,
@@ -253,6 +252,5 @@ struct node_topology *cluster_kind_load(const struct yaml_node *node,
     CLEANUP(node_evidence) struct node_evidence *evidence = describe(&entry, node, gpu, err);
     if (!evidence)
         return NULL;
-    const struct node_evidence *const all[] = {evidence};
-    return node_topology_merge(node->key, all, COUNT_OF(all), gpus, err);
+    return node_topology_of(node->key, evidence, gpus, err);
 }

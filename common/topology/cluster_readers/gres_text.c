@@ -84,6 +84,5 @@ struct node_topology *gres_unknown_node(const char *name, const char *type, unsi
         .gpu_count = count,
         .nvlink = NVLINK_UNKNOWN,
     };
-    const struct node_evidence *const sources[] = {&evidence};
-    return node_topology_merge(name, sources, COUNT_OF(sources), gpus, err);
+    return node_topology_of(name, &evidence, gpus, err);
 }

@@ -101,31 +101,6 @@ static void add_gpu_facts(struct merge_state *state, const struct gpu_sources *s
     }
 }
 
-static void hide(struct merge_state *state, unsigned gpu, bool listed)
-{
-    const struct gpu_model *model = state->models[gpu];
-    if (listed || !model || strcmp(model->vendor, "nvidia") != 0)
-        return;
-    state->hidden[gpu] = true;
-    merge_gpu_finding(state, gpu, "the driver does not list it: hidden from this process, or lost");
-}
-
-/* NVML lists what this process may use: a board that only PCI shows is hidden or lost. */
-static void find_hidden(struct merge_state *state)
-{
-    for (size_t e = 0; e < state->count; e++) {
-        const struct node_evidence *evidence = state->evidence[e];
-        bool listed[NODE_MAXIMUM_GPUS] = {false};
-        if (evidence->source != EVIDENCE_NVML || evidence->gpu_count == 0)
-            continue;
-        for (unsigned i = 0; i < evidence->gpu_count; i++)
-            if (state->gpu_of[e][i] != MERGE_NO_GPU)
-                listed[state->gpu_of[e][i]] = true;
-        for (unsigned i = 0; i < state->node->gpu_count; i++)
-            hide(state, i, listed[i]);
-    }
-}
-
 int merge_gpus(struct merge_state *state, struct error_info *err)
 {
     struct gpu_sources sources = {.memory = {NULL}};
@@ -133,7 +108,7 @@ int merge_gpus(struct merge_state *state, struct error_info *err)
         return -1;
     resolve_models(state, &sources);
     add_gpu_facts(state, &sources);
-    merge_gpu_conflicts(state);
-    find_hidden(state);
+    if (state->comparison)
+        state->comparison->gpus(state);
     return 0;
 }

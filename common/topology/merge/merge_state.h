@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * merge_state: what the parts of node_topology_merge share, which node_merge.c calls:
- * gpu_merge.c with gpu_identity.c and gpu_conflicts.c, nvlink_merge.c with link_rates.c and
+ * gpu_merge.c with gpu_identity.c and comparison.c, nvlink_merge.c with link_rates.c and
  * nvlink_domains.c, nic_merge.c and health.c. Internal to the merge.
  */
 #ifndef TOPOLOGY_MERGE_STATE_H
@@ -14,6 +14,28 @@
 #define MERGE_MAXIMUM_WARNINGS 64u
 #define MERGE_NO_GPU (~0u)
 #define MERGE_CATALOGUE_SOURCE "gpu catalogue"
+
+struct merge_state;
+
+/* Where a source contradicts a higher one: the first pair, and how many. */
+struct link_contradiction {
+    unsigned first, second, count;
+    bool denies; /* no link, against the higher source's link */
+    const struct node_evidence *winner;
+};
+
+/* What several sources say of the same things (a GPU's model, memory, UUID, NUMA node, links: one
+ * warning for each kind and lower source), and what only some list: comparison.c. Kept apart, so
+ * that a program that merges one source at a time does not link it. */
+struct merge_comparison {
+    void (*gpus)(struct merge_state *state);
+    void (*links)(struct merge_state *state, const struct link_contradiction *found,
+                  const char *loser);
+    /* decided_by: who decided each pair; NULL: nobody. */
+    void (*open_links)(struct merge_state *state, const struct node_evidence *const *decided_by);
+};
+
+extern const struct merge_comparison merge_comparison;
 
 struct merge_state {
     const struct node_evidence *evidence[MERGE_MAXIMUM_SOURCES]; /* highest rank first */
@@ -28,6 +50,7 @@ struct merge_state {
     struct node_nic *nics;
     struct topology_fact *facts;
     const char **warnings;
+    const struct merge_comparison *comparison; /* NULL: one source contradicts nothing */
     struct node_topology *node;
     struct arena *arena;
     bool failed; /* out of memory, found at the end */
@@ -62,10 +85,6 @@ bool merge_counts(const struct merge_state *state, size_t e);
 /* gpu_identity.c: fills node->gpu_count, bus ids, gpu_of, gpus_known and gpu_source. GPUs of two
  * sources are one by bus id, else by UUID, else by position where the counts agree. */
 int merge_gpu_identity(struct merge_state *state, struct error_info *err);
-
-/* gpu_conflicts.c: where sources contradict each other on a GPU's model, memory, UUID or NUMA
- * node; one warning for each kind and lower source. After models are known. */
-void merge_gpu_conflicts(struct merge_state *state);
 
 /* nvlink_reach.c: how far NVLink goes beyond this node: its clique, and how many nodes share it. */
 void nvlink_reach_conclude(struct merge_state *state);

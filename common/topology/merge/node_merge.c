@@ -102,13 +102,15 @@ static int merge_all(struct merge_state *state, struct error_info *err)
     return state->failed ? error_set_memory(err) : 0;
 }
 
-struct node_topology *node_topology_merge(const char *name,
-                                          const struct node_evidence *const *evidence, size_t count,
-                                          const struct gpu_catalogue *gpus, struct error_info *err)
+static struct node_topology *merge(const char *name, const struct node_evidence *const *evidence,
+                                   size_t count, const struct gpu_catalogue *gpus,
+                                   const struct merge_comparison *comparison,
+                                   struct error_info *err)
 {
     CLEANUP_MEMORY struct merge_state *state = memory_allocate(sizeof(*state));
     if (!state)
         return error_null(error_set_memory(err));
+    state->comparison = comparison;
     if (rank_evidence(state, evidence, count, err) < 0)
         return NULL;
     CLEANUP(arena) struct arena *arena = arena_create(NODE_ARENA_MAXIMUM_BYTES);
@@ -129,4 +131,17 @@ struct node_topology *node_topology_merge(const char *name,
         return NULL;
     arena = NULL; /* the node's from here on */
     return node;
+}
+
+struct node_topology *node_topology_merge(const char *name,
+                                          const struct node_evidence *const *evidence, size_t count,
+                                          const struct gpu_catalogue *gpus, struct error_info *err)
+{
+    return merge(name, evidence, count, gpus, &merge_comparison, err);
+}
+
+struct node_topology *node_topology_of(const char *name, const struct node_evidence *evidence,
+                                       const struct gpu_catalogue *gpus, struct error_info *err)
+{
+    return merge(name, &evidence, 1, gpus, NULL, err);
 }

@@ -14,13 +14,6 @@ struct pair_facts {
     bool switched;                           /* as the decider's links meet */
 };
 
-/* Where a source contradicts a higher one: the first pair, and how many. */
-struct contradiction {
-    unsigned first, second, count;
-    bool denies; /* no link, against the higher source's link */
-    const struct node_evidence *winner;
-};
-
 static void decide_pair(struct pair_facts *pairs, size_t n, unsigned first, unsigned second,
                         const struct node_evidence *by, double bytes_per_second)
 {
@@ -47,7 +40,7 @@ static bool is_cut(const struct merge_state *state, unsigned first, unsigned sec
     return state->gpus[first].mig || state->gpus[second].mig;
 }
 
-static void note_contradiction(struct contradiction *found, const struct pair_facts *pairs,
+static void note_contradiction(struct link_contradiction *found, const struct pair_facts *pairs,
                                size_t n, unsigned first, unsigned second, double rate)
 {
     bool stands = pairs->bytes_per_second[first * n + second] > 0;
@@ -61,20 +54,9 @@ static void note_contradiction(struct contradiction *found, const struct pair_fa
     found->winner = pairs->decided_by[first * n + second];
 }
 
-static void report_contradiction(struct merge_state *state, const struct contradiction *found,
-                                 const char *loser)
-{
-    if (found->count == 0)
-        return;
-    const char *what = merge_format(state, "NVLink of GPUs %u and %u%s", found->first,
-                                    found->second, found->count > 1 ? " (and others)" : "");
-    merge_conflict(state, what, found->winner->source_text, found->denies ? "a link" : "none",
-                   loser, found->denies ? "none" : "a link");
-}
-
 struct taken {
     bool any, link;
-    struct contradiction found;
+    struct link_contradiction found;
 };
 
 static void take_pair(struct merge_state *state, size_t e, unsigned i, unsigned j,
@@ -110,7 +92,8 @@ static void take_links(struct merge_state *state, size_t e, struct pair_facts *p
         pairs->switched = link_rates_switched(state, e);
     }
     pairs->has_link = pairs->has_link || taken.link;
-    report_contradiction(state, &taken.found, evidence->source_text);
+    if (state->comparison && taken.found.count > 0)
+        state->comparison->links(state, &taken.found, evidence->source_text);
 }
 
 /* Cells that say NVLink follow from the rates: those tell whether there is a link. */
@@ -226,24 +209,6 @@ static void conclude_capability(struct merge_state *state, const struct pair_fac
                        NVLINK_RATE_ASSUMED / 1e9);
 }
 
-/* Of one that the driver does not list nobody may know the links: unknown, not none. */
-static void report_hidden(struct merge_state *state, const struct pair_facts *pairs)
-{
-    size_t n = state->node->gpu_count;
-    unsigned first = 0, count = 0;
-    for (unsigned i = 0; i < n; i++) {
-        bool open = false;
-        bool asked = state->hidden[i] && state->models[i]->nvlink_bytes_per_second > 0;
-        for (size_t j = 0; asked && j < n; j++)
-            open = open || (i != j && !pairs->decided_by[i * n + j]);
-        if (open && count++ == 0)
-            first = i;
-    }
-    if (count > 0 && pairs->decider)
-        merge_warn(state, "NVLink of GPU %u%s is not known: the driver does not list it", first,
-                   count > 1 ? " (and others)" : "");
-}
-
 static int create_pairs(struct merge_state *state, struct pair_facts *pairs, struct error_info *err)
 {
     size_t n = state->node->gpu_count;
@@ -277,7 +242,8 @@ int merge_nvlink(struct merge_state *state, struct error_info *err)
     state->node->links = pairs.links;
     conclude_state(state, &pairs);
     nvlink_reach_conclude(state);
-    report_hidden(state, &pairs);
+    if (state->comparison && pairs.decider)
+        state->comparison->open_links(state, pairs.decided_by);
     conclude_capability(state, &pairs);
     return nvlink_domains_find(state, decider ? decider->source_text : "merge", err);
 }

@@ -127,6 +127,5 @@ struct node_topology *node_topology_subset(const struct node_topology *node, con
     CLEANUP(node_evidence) struct node_evidence *evidence = node_restate(node, err);
     if (!evidence || keep_gpus(evidence, node, gpus, gpu_count, err) < 0)
         return NULL;
-    const struct node_evidence *const all[] = {evidence};
-    return node_topology_merge(node->name, all, 1, NULL, err);
+    return node_topology_of(node->name, evidence, NULL, err);
 }

@@ -71,6 +71,5 @@ struct node_topology *node_topology_from_preset(const struct node_preset *preset
     CLEANUP(node_evidence) struct node_evidence *evidence = preset_evidence(preset, gpu, err);
     if (!evidence)
         return NULL;
-    const struct node_evidence *const all[] = {evidence};
-    return node_topology_merge(preset->name, all, COUNT_OF(all), gpus, err);
+    return node_topology_of(preset->name, evidence, gpus, err);
 }

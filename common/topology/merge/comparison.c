@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* node_topology_merge: contradictions about what a GPU is. */
+/* node_topology_merge: contradictions between sources, and GPUs that only some list. */
 #include "topology/merge/merge_state.h"
 #include <math.h>
 #include <string.h>
@@ -162,9 +162,69 @@ static void compare_property(struct merge_state *state, size_t e,
                        state->evidence[e]->source_text, property->text(state, falls));
 }
 
-void merge_gpu_conflicts(struct merge_state *state)
+static void hide(struct merge_state *state, unsigned gpu, bool listed)
+{
+    const struct gpu_model *model = state->models[gpu];
+    if (listed || !model || strcmp(model->vendor, "nvidia") != 0)
+        return;
+    state->hidden[gpu] = true;
+    merge_gpu_finding(state, gpu, "the driver does not list it: hidden from this process, or lost");
+}
+
+/* NVML lists what this process may use: a board that only PCI shows is hidden or lost. */
+static void find_hidden(struct merge_state *state)
+{
+    for (size_t e = 0; e < state->count; e++) {
+        const struct node_evidence *evidence = state->evidence[e];
+        bool listed[NODE_MAXIMUM_GPUS] = {false};
+        if (evidence->source != EVIDENCE_NVML || evidence->gpu_count == 0)
+            continue;
+        for (unsigned i = 0; i < evidence->gpu_count; i++)
+            if (state->gpu_of[e][i] != MERGE_NO_GPU)
+                listed[state->gpu_of[e][i]] = true;
+        for (unsigned i = 0; i < state->node->gpu_count; i++)
+            hide(state, i, listed[i]);
+    }
+}
+
+static void compare_gpus(struct merge_state *state)
 {
     for (size_t e = 1; e < state->count; e++)
         for (size_t i = 0; i < COUNT_OF(properties); i++)
             compare_property(state, e, &properties[i]);
+    find_hidden(state);
 }
+
+static void compare_links(struct merge_state *state, const struct link_contradiction *found,
+                          const char *loser)
+{
+    const char *what = merge_format(state, "NVLink of GPUs %u and %u%s", found->first,
+                                    found->second, found->count > 1 ? " (and others)" : "");
+    merge_conflict(state, what, found->winner->source_text, found->denies ? "a link" : "none",
+                   loser, found->denies ? "none" : "a link");
+}
+
+/* Of one that the driver does not list nobody may know the links: unknown, not none. */
+static void report_open_links(struct merge_state *state,
+                              const struct node_evidence *const *decided_by)
+{
+    size_t n = state->node->gpu_count;
+    unsigned first = 0, count = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bool open = false;
+        bool asked = state->hidden[i] && state->models[i]->nvlink_bytes_per_second > 0;
+        for (size_t j = 0; asked && j < n; j++)
+            open = open || (i != j && !decided_by[i * n + j]);
+        if (open && count++ == 0)
+            first = i;
+    }
+    if (count > 0)
+        merge_warn(state, "NVLink of GPU %u%s is not known: the driver does not list it", first,
+                   count > 1 ? " (and others)" : "");
+}
+
+const struct merge_comparison merge_comparison = {
+    .gpus = compare_gpus,
+    .links = compare_links,
+    .open_links = report_open_links,
+};
