@@ -2,18 +2,23 @@
 #include "topology/merge/link_rates.h"
 #include <math.h>
 
-/* Of the weaker end; 0: neither the models nor the source tell. */
+/* Of one link; 0: the model does not tell. */
+static double model_rate(const struct gpu_model *model)
+{
+    return model && model->nvlink_links > 0 ? model->nvlink_bytes_per_second / model->nvlink_links
+                                            : 0;
+}
+
+/* Of the weaker end; 0: neither the models nor the source tell. One GPU without a known model
+ * leaves all to the source: its counts are compared with each other. */
 static double link_rate(const struct merge_state *state, size_t e, unsigned first, unsigned second)
 {
-    const struct gpu_model *ends[] = {state->models[first], state->models[second]};
-    double rate = 0;
-    for (size_t i = 0; i < COUNT_OF(ends); i++) {
-        if (!ends[i] || ends[i]->nvlink_links == 0)
-            return state->evidence[e]->nvlink_link_bytes_per_second;
-        double own = ends[i]->nvlink_bytes_per_second / ends[i]->nvlink_links;
-        rate = i == 0 ? own : fmin(rate, own);
-    }
-    return rate;
+    const struct node_evidence *evidence = state->evidence[e];
+    for (unsigned i = 0; i < evidence->gpu_count; i++)
+        if (state->gpu_of[e][i] != MERGE_NO_GPU &&
+            model_rate(state->models[state->gpu_of[e][i]]) <= 0)
+            return evidence->nvlink_link_bytes_per_second;
+    return fmin(model_rate(state->models[first]), model_rate(state->models[second]));
 }
 
 static double rate_links(const struct merge_state *state, size_t e, unsigned i, unsigned j,

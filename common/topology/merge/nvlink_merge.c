@@ -235,7 +235,7 @@ int merge_nvlink(struct merge_state *state, struct error_info *err)
     state->node->nvlink_bytes_per_second = pairs.bytes_per_second;
     const struct node_evidence *decider = pairs.decider;
     state->node->nvlink_switched = pairs.has_link && pairs.switched;
-    if (pairs.has_link)
+    if (pairs.has_link && !pairs.assumed)
         link_rates_limit(state, pairs.bytes_per_second, pairs.switched,
                          decider->source < EVIDENCE_PRESET);
     label_links(state, &pairs);
