@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* node_topology_merge: counted links, contradictions, faults, roles and facts of a file. */
 #include "tests/unit/topology/topology_fixture.h"
+#include "topology/groups/nvlink_domain.h"
 #include "topology/node_evidence.h"
 
 #define GB 1e9
@@ -146,6 +147,12 @@ static void instances_have_no_links(void **state)
     assert_false(node->gpus[1].nvlink_lost);
     assert_null(node->gpus[1].problem);
     expect_warning(node, "GPU 1 is cut into MIG instances");
+    unsigned groups[NODE_MAXIMUM_GPUS], count = 9;
+    assert_int_equal(gpu_groups_usable(node, 2, groups, &count, NULL), 0);
+    assert_int_equal(count, 1); /* of the three that are whole */
+    assert_true(groups[0] != 1 && groups[1] != 1);
+    assert_int_equal(gpu_groups_usable(node, 4, groups, &count, NULL), 0);
+    assert_int_equal(count, 0);
 
     for (unsigned i = 0; i < 4; i++)
         gpus[i].mig = true;

@@ -141,6 +141,7 @@ static void reads_blocks_with_ids(void **state)
     CLEANUP(fabric) struct fabric *fabric = parse(azure_blocks, &err);
     expect_made(fabric, &err);
     assert_int_equal(fabric->domain_count, 3);
+    assert_true(fabric->domains[0].candidate);
     expect_domain(fabric, 0, "block1", "b78ed242-7b98.32766", 18);
     expect_domain(fabric, 1, "block2", "cc79d754-915f", 16);
     expect_domain(fabric, 2, "block3", NULL, 8);
