@@ -328,10 +328,9 @@ static int finish(struct reader *reader, struct error_info *err)
                          "the '#' where the line is meant",
                          reader->source, reader->hidden_line);
     if (switches + blocks == 0)
-        return error_set(err,
-                         "%s: no SwitchName= or BlockName= line: the file, or the controller, "
-                         "describes no tree of switches and no blocks",
-                         reader->source);
+        return error_set(
+            err, "%s: no SwitchName= or BlockName= line, so no tree of switches and no blocks",
+            reader->source);
     if (reader->is_part && reader->sizes.count > 1) {
         reader->sizes.count = 1;
         fabric_draft_warn(reader->draft, "%s: only a part of the blocks; aggregates are left out",

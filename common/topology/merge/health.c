@@ -21,16 +21,38 @@ static bool same_model(const struct merge_state *state, unsigned left, unsigned 
     return first && second ? strcmp(first, second) == 0 : first == second;
 }
 
+static bool is_sibling(const struct merge_state *state, unsigned gpu, unsigned other)
+{
+    return other != gpu && !state->gpus[other].mig && same_model(state, gpu, other);
+}
+
+/* Alone beside a full mesh of all others of its model: three of them at least, since bridges
+ * join pairs. */
+static bool is_left_out(const struct merge_state *state, unsigned gpu)
+{
+    const struct node_topology *node = state->node;
+    unsigned count = 0;
+    for (unsigned i = 0; i < node->gpu_count; i++) {
+        if (!is_sibling(state, gpu, i))
+            continue;
+        count++;
+        for (unsigned j = 0; j < i; j++)
+            if (is_sibling(state, gpu, j) &&
+                node->nvlink_bytes_per_second[(size_t)i * node->gpu_count + j] <= 0)
+                return false;
+    }
+    return count >= 3 && !has_links(node, gpu);
+}
+
 /* Behind switches every GPU is wired alike; what another of its model has, it should have. With
- * direct links the corners of a mesh may differ by design. */
+ * direct links the corners of a mesh may differ by design, but none is left out of a full one. */
 static bool has_less_links(const struct merge_state *state, unsigned gpu)
 {
     double own = link_capability(state->node, gpu, true);
     for (unsigned i = 0; i < state->node->gpu_count && state->node->nvlink_switched; i++)
-        if (i != gpu && same_model(state, gpu, i) && !state->gpus[i].mig &&
-            own < link_capability(state->node, i, true) * NOTABLY_LESS)
+        if (is_sibling(state, gpu, i) && own < link_capability(state->node, i, true) * NOTABLY_LESS)
             return true;
-    return false;
+    return !state->node->nvlink_switched && is_left_out(state, gpu);
 }
 
 static void judge_gpu(struct merge_state *state, unsigned gpu)

@@ -204,8 +204,7 @@ static void conclude_capability(struct merge_state *state, const struct pair_fac
     node->gpu_nvlink_bytes_per_second = pairs->assumed ? 0 : smallest;
     if (pairs->assumed)
         merge_add_fact(state, "nvlink rates", pairs->decider->source_text,
-                       "links are counted, and no source names the GPU model: %.4g GB/s a link is "
-                       "assumed to compare them",
+                       "no source names the GPU model: a link counts as %.4g GB/s",
                        NVLINK_RATE_ASSUMED / 1e9);
 }
 

@@ -114,6 +114,20 @@ static void direct_links_may_differ(void **state)
     assert_int_equal(node->domain_count, 1);
 }
 
+/* Four H200 joined directly, the third has lost its links: no switch tells, the others do. */
+static void a_gpu_left_out_of_a_mesh_is_told(void **state)
+{
+    (void)state;
+    static const unsigned mesh[16] = {0, 6, 0, 6, 6, 0, 0, 6, 0, 0, 0, 0, 6, 6, 0, 0};
+    struct node_evidence evidence = counted(four_nameless, mesh);
+    evidence.nvlink_switched = false;
+    evidence.nvlink_link_bytes_per_second = 25 * GB;
+    CLEANUP(node_topology) struct node_topology *node = merge_one(&evidence);
+    assert_true(node->gpus[2].nvlink_lost);
+    assert_null(node->gpus[0].problem);
+    expect_warning(node, "GPU 2: lost NVLink: others of its model have it, it has none");
+}
+
 /* A slow slot of a board without a bridge is no lost NVLink. */
 static void other_problems_lose_no_link(void **state)
 {
@@ -322,6 +336,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(links_of_unnamed_gpus_compare_but_do_not_rate),
     cmocka_unit_test(a_lost_gpu_is_told),
     cmocka_unit_test(direct_links_may_differ),
+    cmocka_unit_test(a_gpu_left_out_of_a_mesh_is_told),
     cmocka_unit_test(other_problems_lose_no_link),
     cmocka_unit_test(instances_have_no_links),
     cmocka_unit_test(unknown_pairs_stay_open),
