@@ -514,7 +514,8 @@ PLUGIN_FOLDER := plugin
 PLUGIN_CFLAGS := $(shell $(CC) -Oz -E -x c /dev/null > /dev/null 2>&1 && echo -Oz || echo -Os) \
 	-fno-asynchronous-unwind-tables -fno-ident -fno-stack-protector -fstack-protector \
 	$(if $(filter x86_64%,$(MACHINE)),-fcf-protection=none -fno-stack-clash-protection) \
-	$(if $(findstring clang,$(CC)),,-flto -flto-partition=one -fno-inline-functions-called-once)
+	$(if $(findstring clang,$(CC)),,-flto -flto-partition=one -fno-inline-functions-called-once \
+	-fno-tree-pre -fno-tree-loop-im)
 PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all,--no-eh-frame-hdr
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE

@@ -90,7 +90,7 @@ static int solve(const struct node_topology *node, unsigned tp, const struct vis
 {
     CLEANUP(node_topology)
     struct node_topology *part = node_topology_subset(node, matched->gpus, matched->count, err);
-    unsigned gpus[NODE_MAXIMUM_GPUS];
+    unsigned gpus[NODE_MAXIMUM_GPUS] = {0};
     if (!part || gpu_mapping_solve(part, tp, matched->count, gpus, err) < 0)
         return -1;
     for (unsigned i = 0; i < matched->count; i++)

@@ -108,7 +108,7 @@ static int load_unit(const struct yaml_node *node, const struct yaml_field *fiel
 static int read_switch(struct fabric_draft *draft, const struct yaml_node *node,
                        struct error_info *err)
 {
-    struct unit unit;
+    struct unit unit = {0};
     size_t index = fabric_draft_switch_count(draft);
     if (load_unit(node, switch_fields, COUNT_OF(switch_fields), &unit, err) < 0 ||
         !fabric_draft_add_switch(draft, unit.name, node->line, err))
@@ -122,7 +122,7 @@ static int read_switch(struct fabric_draft *draft, const struct yaml_node *node,
 static int read_block(struct fabric_draft *draft, const struct yaml_node *node,
                       struct error_info *err)
 {
-    struct unit unit;
+    struct unit unit = {0};
     size_t index = fabric_draft_domain_count(draft);
     if (load_unit(node, unit_block_fields, COUNT_OF(unit_block_fields), &unit, err) < 0 ||
         fabric_draft_add_domain(draft, unit.name, NULL, node->line, err) < 0)

@@ -200,7 +200,7 @@ static void take_as_rails(struct merge_state *state, size_t e, unsigned nameless
                           struct nic_roles *roles)
 {
     const struct node_evidence *evidence = state->evidence[e];
-    unsigned rails[NODE_MAXIMUM_NICS], count = list_rails(roles, e, rails);
+    unsigned rails[NODE_MAXIMUM_NICS] = {0}, count = list_rails(roles, e, rails);
     bool fits = count == nameless;
     for (unsigned i = 0; i < evidence->nic_count; i++)
         if (is_nameless(&evidence->nics[i]) && evidence->nics[i].has_role)

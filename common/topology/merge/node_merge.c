@@ -120,7 +120,7 @@ static struct node_topology *merge(const char *name, const struct node_evidence 
         state->warnings =
             arena_allocate_array(arena, MERGE_MAXIMUM_WARNINGS, sizeof(*state->warnings));
     }
-    if (!state->facts || !state->warnings)
+    if (!node || !state->facts || !state->warnings)
         return error_null(error_set_memory(err));
     state->arena = arena;
     state->catalogue = gpus;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 
 #define FILE_MAXIMUM ((size_t)1 << 20)
@@ -344,9 +345,15 @@ static void writes_through_what_is_no_file(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     struct stat status;
     char link_path[160], fifo[160], read_back[16] = "";
-    assert_int_equal(text_file_write("/dev/null", "x", 1, 0644, &err), 0);
-    assert_int_equal(stat("/dev/null", &status), 0);
-    assert_true(S_ISCHR(status.st_mode));
+    /* A null device of our own, where we may make one: a fault here must not cost the real one. */
+    snprintf(fifo, sizeof(fifo), "%s/null", folder);
+    unlink(fifo);
+    if (mknod(fifo, S_IFCHR | 0600, makedev(1, 3)) == 0) {
+        assert_int_equal(text_file_write(fifo, "x", 1, 0644, &err), 0);
+        assert_int_equal(stat(fifo, &status), 0);
+        assert_true(S_ISCHR(status.st_mode));
+        unlink(fifo);
+    }
     snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
     unlink(fifo);
     assert_int_equal(mkfifo(fifo, 0600), 0);

@@ -73,7 +73,9 @@ static int fill_table(struct label_table *table, struct error_info *err)
 static const char *value_of(const struct label_table *table, size_t node, const char *key)
 {
     size_t column = key ? name_index_find(table->columns, key) : NAME_INDEX_NONE;
-    return column == NAME_INDEX_NONE ? NULL : table->values[node * table->column_count + column];
+    return column == NAME_INDEX_NONE || !table->values
+               ? NULL
+               : table->values[node * table->column_count + column];
 }
 
 /* --- domains ---------------------------------------------------------------------- */
@@ -81,7 +83,7 @@ static const char *value_of(const struct label_table *table, size_t node, const 
 static size_t count_nodes_with(const struct label_table *table, const char *key)
 {
     size_t count = 0, column = name_index_find(table->columns, key); /* each key has one */
-    for (size_t i = 0; i < table->node_count; i++)
+    for (size_t i = 0; table->values && i < table->node_count; i++)
         count += table->values[i * table->column_count + column] != NULL;
     return count;
 }
