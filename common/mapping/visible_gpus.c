@@ -90,7 +90,7 @@ static int solve(const struct node_topology *node, unsigned tp, const struct vis
 {
     CLEANUP(node_topology)
     struct node_topology *part = node_topology_subset(node, matched->gpus, matched->count, err);
-    unsigned gpus[NODE_MAXIMUM_GPUS] = {0};
+    unsigned gpus[NODE_MAXIMUM_GPUS];
     if (!part || gpu_mapping_solve(part, tp, matched->count, gpus, err) < 0)
         return -1;
     for (unsigned i = 0; i < matched->count; i++)
@@ -117,7 +117,7 @@ enum visible_order visible_gpus_order(const struct node_topology *node, unsigned
 {
     struct token tokens[NODE_MAXIMUM_GPUS];
     struct error_info why = {.kind = ERROR_NONE};
-    struct visible_gpus matched;
+    struct visible_gpus matched = {.count = 0};
     unsigned order[NODE_MAXIMUM_GPUS];
     unsigned count = split(visible, tokens);
     if (count != ranks) {
