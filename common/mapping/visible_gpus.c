@@ -118,7 +118,7 @@ enum visible_order visible_gpus_order(const struct node_topology *node, unsigned
     struct token tokens[NODE_MAXIMUM_GPUS];
     struct error_info why = {.kind = ERROR_NONE};
     struct visible_gpus matched = {.count = 0};
-    unsigned order[NODE_MAXIMUM_GPUS];
+    unsigned order[NODE_MAXIMUM_GPUS] = {0};
     unsigned count = split(visible, tokens);
     if (count != ranks) {
         error_set(err, "%u devices are visible to %u ranks", count, ranks);
