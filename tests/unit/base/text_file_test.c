@@ -324,6 +324,7 @@ static void writes_whole_or_not_at_all(void **state)
     assert_int_equal(status.st_mode & 0777, 0600); /* the old one's */
     size_t bytes = 0;
     CLEANUP_MEMORY char *text = text_file_read(path, FILE_MAXIMUM, &bytes, &err);
+    assert_non_null(text);
     assert_string_equal(text, "newer");
     snprintf(name, sizeof(name), "%s/absent/file", folder);
     assert_int_equal(text_file_write(name, "x", 1, 0644, &err), -1);

@@ -365,6 +365,7 @@ static void kinds_are_shared(void **state)
 {
     (void)state;
     struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(cluster_topology)
     struct cluster_topology *cluster =
         open_cluster("schema: parplan.cluster/1\n"
                      "kinds:\n"
@@ -379,10 +380,11 @@ static void kinds_are_shared(void **state)
                      "      nvlink: {state: known, clique: 1-2.3, rate: 900GB/s}\n"
                      "nodes: [{names: \"n[1-2]\", kind: b}]\n");
     CLEANUP(node_list) struct node_list *names = node_list_decode("n2", &err);
+    expect_made(names, &err);
     CLEANUP(cluster_topology)
     struct cluster_topology *part = cluster_topology_select(cluster, names, &err);
     expect_made(part, &err);
-    cluster_topology_free(cluster);
+    cluster_topology_free(move_pointer(cluster));
     const struct node_topology *kind = part->kinds[0];
     assert_string_equal(kind->gpus[0].cpus, "0-3");
     assert_string_equal(kind->gpus[0].problem, "lost NVLink");
