@@ -9,6 +9,7 @@ VERSION := 0.1.0
 
 BASE_SOURCES := \
 	common/base/arena.c \
+	common/base/csv_table.c \
 	common/base/data_file.c \
 	common/base/error.c \
 	common/base/id_set.c \
