@@ -24,6 +24,7 @@ BASE_SOURCES := \
 	common/base/text_file.c \
 	common/base/yaml_document.c \
 	common/base/yaml_fields.c \
+	common/base/yaml_rows.c \
 	common/base/yaml_writer.c
 
 TOPOLOGY_SOURCES := \
@@ -119,6 +120,17 @@ PLANNER_SOURCES := \
 	common/planner/sizes/communication_volume.c \
 	common/planner/sizes/plan_shape.c
 
+# What replays published runs; only the command line has it.
+VALIDATION_SOURCES := \
+	common/validation/accuracy.c \
+	common/validation/interconnect_text.c \
+	common/validation/publication_catalogue.c \
+	common/validation/published_model.c \
+	common/validation/published_run.c \
+	common/validation/run_case.c \
+	common/validation/validation.c \
+	common/report/validation_report.c
+
 MAPPING_SOURCES := \
 	common/mapping/block_order.c \
 	common/mapping/fabric_tree.c \
@@ -186,7 +198,8 @@ CLI_SOURCES := \
 	common/cli/output.c \
 	common/cli/plan_command.c \
 	common/cli/topology_command.c \
-	common/cli/topology_file.c
+	common/cli/topology_file.c \
+	common/cli/validate_command.c
 
 # Left edge: readers that need hwloc, a child process or a device. Not in the plugin.
 READER_SOURCES := \
@@ -253,6 +266,12 @@ DATA_FILES := \
 	common/topology/data/node_presets.yaml \
 	common/workload/data/frameworks.yaml \
 	common/workload/data/models.yaml
+
+# The same, in the program but not in the plugin.
+PROGRAM_DATA_FILES := \
+	common/validation/data/publications.yaml \
+	common/validation/data/published_memory.csv \
+	common/validation/data/published_runs.csv
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
@@ -546,8 +565,8 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 # --- objects -----------------------------------------------------------------------
 
 LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
-	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(CLI_SOURCES) \
-	$(SPANK_SOURCES) $(DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
+	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(CLI_SOURCES) \
+	$(SPANK_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -556,7 +575,7 @@ DATA_OBJECT := $(BUILD)/objects/common/data.o
 PLUGIN_TAKES := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
 	$(WORKLOAD_SOURCES) $(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(SPANK_SOURCES)
 CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_TAKES)) \
-	$(READER_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
+	$(READER_SOURCES) $(VALIDATION_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
 PLUGIN_OBJECTS := $(patsubst $(BUILD)/objects/%,$(BUILD)/$(or $(PLUGIN_FOLDER),objects)/%,\
 	$(call objects,$(PLUGIN_TAKES))) $(BUILD)/plugin/common/data.o
@@ -606,11 +625,13 @@ $(BUILD)/plugin/%.o: %.c $(BUILD)/flags
 
 $(BUILD)/objects/common/data.S: BRIEF :=
 $(BUILD)/plugin/common/data.S: BRIEF := --brief
+$(BUILD)/objects/common/data.S: EMBEDDED := $(DATA_FILES) $(PROGRAM_DATA_FILES)
+$(BUILD)/plugin/common/data.S: EMBEDDED := $(DATA_FILES)
 $(BUILD)/objects/common/data.S $(BUILD)/plugin/common/data.S: common/base/embed_data.sh \
-		$(DATA_FILES) Makefile
+		$(DATA_FILES) $(PROGRAM_DATA_FILES) Makefile
 	$(call say,DATA,$@)
 	@mkdir -p $(@D)
-	$(Q)common/base/embed_data.sh $(BRIEF) $@ $(DATA_FILES)
+	$(Q)common/base/embed_data.sh $(BRIEF) $@ $(EMBEDDED)
 
 $(BUILD)/%/common/data.o: $(BUILD)/%/common/data.S $(BUILD)/flags
 	$(call say,AS,$<)

@@ -13,6 +13,7 @@ const struct command commands[] = {
     {"env", "the variables that each task gets", env_command},
     {"models", "the model presets, and exact parameter counts", models_command},
     {"gpus", "the GPUs and node presets that are known", gpus_command},
+    {"validate", "how far step times and memory lie from published runs", validate_command},
 };
 const size_t command_count = COUNT_OF(commands);
 

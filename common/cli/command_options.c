@@ -95,11 +95,16 @@ static const struct option_rule rules[] = {
      BIT(COMMAND_COLLECT), OPTION_FLAG, AT(exclude_degraded), 0, 0},
     {"output", "FILE", "write there (also -o), whole or not at all; default standard output",
      BIT(COMMAND_COLLECT), OPTION_TEXT, AT(output), 0, 0},
+    {"runs", "FILE", "published runs, as CSV; default those that come with the program",
+     BIT(COMMAND_VALIDATE), OPTION_TEXT, AT(runs), 0, 0},
+    {"memory", "FILE", "published peaks and failures, as CSV", BIT(COMMAND_VALIDATE), OPTION_TEXT,
+     AT(memory), 0, 0},
     {NULL, NULL, "What to print:", PRINTING, OPTION_HEADING, 0, 0, 0},
     {"format", "WORD", "text, json, yaml (map: hostfile, rankfile; topology: svg)", PRINTING,
      OPTION_FORMAT, 0, 0, 0},
     {"explain", NULL, "every rule, figure and source behind the answer",
-     BIT(COMMAND_PLAN) | BIT(COMMAND_TOPOLOGY), OPTION_FLAG, AT(explain), 0, 0},
+     BIT(COMMAND_PLAN) | BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_VALIDATE), OPTION_FLAG, AT(explain), 0,
+     0},
     {"top", "K", "how many plans; default 6", BIT(COMMAND_PLAN), OPTION_NUMBER, AT(top), 1, 1000},
     {"all", NULL, "a row for every rank, however many", BIT(COMMAND_MAP), OPTION_FLAG,
      AT(every_rank), 0, 0},
@@ -113,6 +118,7 @@ static const char *const command_names[COMMAND_COUNT] = {
     [COMMAND_CHECK] = "check",       [COMMAND_MAP] = "map",
     [COMMAND_ENV] = "env",           [COMMAND_MODELS] = "models",
     [COMMAND_GPUS] = "gpus",         [COMMAND_COLLECT] = "topology collect",
+    [COMMAND_VALIDATE] = "validate",
 };
 
 static const struct {

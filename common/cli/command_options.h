@@ -19,6 +19,7 @@ enum command_id {
     COMMAND_MODELS,
     COMMAND_GPUS,
     COMMAND_COLLECT,
+    COMMAND_VALIDATE,
     COMMAND_COUNT
 };
 
@@ -55,6 +56,7 @@ struct command_options {
     uint64_t master_port;    /* 0: the default one */
     const char *master_address;
     const char *output;
+    const char *runs, *memory;
     bool exclude_degraded;
     char **words; /* of a command that takes them: what is no option */
     size_t word_count;

@@ -2,7 +2,7 @@
 #include "planner/efficiency_catalogue.h"
 
 #include "base/data_file.h"
-#include "base/yaml_fields.h"
+#include "base/yaml_rows.h"
 #include <string.h>
 
 #define EFFICIENCY_SCHEMA "parplan.efficiencies/1"
@@ -99,55 +99,12 @@ static const struct yaml_field root_fields[] = {
     {.key = "source", .type = YAML_TEXT, .offset = offsetof(struct root, source), .required = true},
 };
 
-struct table {
-    const struct yaml_field *fields;
-    size_t field_count;
-    size_t row_bytes;
-};
-
-/* Names and sources are copied into the arena, since the document goes. */
-static int keep_texts(struct arena *arena, const struct table *table, char *row,
-                      struct error_info *err)
-{
-    for (size_t i = 0; i < table->field_count; i++) {
-        const struct yaml_field *field = &table->fields[i];
-        if (field->type != YAML_TEXT)
-            continue;
-        const char **text = (const char **)(void *)(row + field->offset);
-        *text = arena_copy_text(arena, *text);
-        if (!*text)
-            return error_set_memory(err);
-    }
-    return 0;
-}
-
-/* A list of mappings as an array of rows in the arena. */
-static void *load_rows(struct arena *arena, const struct yaml_node *list, const struct table *table,
-                       size_t *ret_count, struct error_info *err)
-{
-    if (list->kind != YAML_SEQUENCE || list->child_count == 0 ||
-        list->child_count > EFFICIENCY_MAXIMUM_ROWS)
-        return error_null(yaml_node_error(list, err, "must be a list of 1 to %u mappings",
-                                          EFFICIENCY_MAXIMUM_ROWS));
-    char *rows = arena_allocate_array(arena, list->child_count, table->row_bytes);
-    if (!rows)
-        return error_null(error_set_memory(err));
-    for (size_t i = 0; i < list->child_count; i++) {
-        char *row = rows + i * table->row_bytes;
-        if (yaml_fields_load(list->children[i], table->fields, table->field_count, row, err) < 0 ||
-            keep_texts(arena, table, row, err) < 0)
-            return NULL;
-    }
-    *ret_count = list->child_count;
-    return rows;
-}
-
-static const struct table architecture_table = {architecture_fields, COUNT_OF(architecture_fields),
-                                                sizeof(struct efficiency_architecture)};
-static const struct table framework_table = {framework_fields, COUNT_OF(framework_fields),
-                                             sizeof(struct efficiency_framework)};
-static const struct table protocol_table = {protocol_fields, COUNT_OF(protocol_fields),
-                                            sizeof(struct efficiency_protocol)};
+static const struct yaml_row_table architecture_table = {
+    architecture_fields, COUNT_OF(architecture_fields), sizeof(struct efficiency_architecture)};
+static const struct yaml_row_table framework_table = {framework_fields, COUNT_OF(framework_fields),
+                                                      sizeof(struct efficiency_framework)};
+static const struct yaml_row_table protocol_table = {protocol_fields, COUNT_OF(protocol_fields),
+                                                     sizeof(struct efficiency_protocol)};
 
 static const void *row_named(const void *rows, size_t count, size_t row_bytes, const char *name)
 {
@@ -185,16 +142,19 @@ static int load_lists(struct efficiency_catalogue *catalogue, const struct root 
                       struct error_info *err)
 {
     size_t protocol_count = 0;
-    catalogue->architectures = load_rows(catalogue->arena, root->architectures, &architecture_table,
-                                         &catalogue->architecture_count, err);
+    catalogue->architectures =
+        yaml_rows_load(catalogue->arena, root->architectures, &architecture_table,
+                       EFFICIENCY_MAXIMUM_ROWS, &catalogue->architecture_count, err);
     if (!catalogue->architectures)
         return -1;
-    catalogue->frameworks = load_rows(catalogue->arena, root->frameworks, &framework_table,
-                                      &catalogue->framework_count, err);
+    catalogue->frameworks =
+        yaml_rows_load(catalogue->arena, root->frameworks, &framework_table,
+                       EFFICIENCY_MAXIMUM_ROWS, &catalogue->framework_count, err);
     if (!catalogue->frameworks)
         return -1;
     const struct efficiency_protocol *protocols =
-        load_rows(catalogue->arena, root->protocols, &protocol_table, &protocol_count, err);
+        yaml_rows_load(catalogue->arena, root->protocols, &protocol_table, EFFICIENCY_MAXIMUM_ROWS,
+                       &protocol_count, err);
     if (!protocols)
         return -1;
     if (protocol_count != EFFICIENCY_PROTOCOLS)

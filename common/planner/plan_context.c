@@ -201,6 +201,13 @@ static int find_world(struct plan_context *context, struct error_info *err)
     return 0;
 }
 
+void plan_context_rates(struct plan_context *context)
+{
+    find_compute_rates(context);
+    find_node_rates(context);
+    find_network_rates(context);
+}
+
 int plan_context_init(struct plan_context *ret, const struct plan_request *request,
                       struct error_info *err)
 {
@@ -219,9 +226,7 @@ int plan_context_init(struct plan_context *ret, const struct plan_request *reque
                     &ret->place);
     if (choose_precision(ret, err) < 0)
         return -1;
-    find_compute_rates(ret);
-    find_node_rates(ret);
-    find_network_rates(ret);
+    plan_context_rates(ret);
     ret->attention_scores = causal_scores(ret->model, ret->training.sequence_length);
     ret->model_flops = step_model_flops(ret);
     return 0;

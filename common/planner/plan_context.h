@@ -54,6 +54,8 @@ struct plan_context {
 int plan_context_init(struct plan_context *ret, const struct plan_request *request,
                       struct error_info *err);
 void plan_context_done(struct plan_context *context);
+/* The rates anew, after efficiencies changed under the context (which calibration does). */
+void plan_context_rates(struct plan_context *context);
 
 /* The plan's sizes for this model and run; points into both. */
 struct plan_shape plan_context_shape(const struct plan_context *context, const struct plan *plan);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * yaml_rows: a YAML list of mappings as an array of structs, by one table of fields
+ * (yaml_fields.h). Rows and their texts belong to the arena, so the document may go.
+ */
+#ifndef BASE_YAML_ROWS_H
+#define BASE_YAML_ROWS_H
+
+#include "base/arena.h"
+#include "base/yaml_fields.h"
+
+struct yaml_row_table {
+    const struct yaml_field *fields;
+    size_t field_count;
+    size_t row_bytes;
+};
+
+/* 1 to `maximum` rows, each of zeroes where its mapping says nothing. */
+void *yaml_rows_load(struct arena *arena, const struct yaml_node *list,
+                     const struct yaml_row_table *table, size_t maximum, size_t *ret_count,
+                     struct error_info *err);
+
+#endif
