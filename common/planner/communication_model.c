@@ -2,6 +2,7 @@
 #include "planner/communication_model.h"
 
 #include "planner/efficiency_catalogue.h"
+#include <math.h>
 
 struct levels {
     double inside, parts;             /* ranks inside a part, and parts */
@@ -60,31 +61,56 @@ static struct hops hops_of(const struct levels *levels, enum collective collecti
     }
 }
 
-static double transfer_seconds(const struct levels *levels, enum collective collective,
-                               double bytes)
+/* Bytes that cross the inside and the outside of the group's parts. */
+struct crossing {
+    double inside, outside;
+};
+
+static struct crossing crossing_of(const struct levels *levels, enum collective collective,
+                                   double bytes)
 {
     double inside = levels->inside, parts = levels->parts, size = inside * parts;
-    double in, out;
+    double around = (inside - 1) / inside * bytes, between = (parts - 1) / parts * bytes / inside;
     switch (collective) {
     case COLLECTIVE_ALL_REDUCE:
+        return (struct crossing){2 * around, 2 * between};
     case COLLECTIVE_ALL_GATHER:
-        in = (inside - 1) / inside * bytes;
-        out = (parts - 1) / parts * bytes / inside;
-        if (collective == COLLECTIVE_ALL_REDUCE) {
-            in *= 2;
-            out *= 2;
-        }
-        break;
+        return (struct crossing){around, between};
     case COLLECTIVE_ALL_TO_ALL:
-        in = (inside - 1) / size * bytes;
-        out = (size - inside) / size * bytes;
-        break;
+        return (struct crossing){(inside - 1) / size * bytes, (size - inside) / size * bytes};
     default:
-        in = parts > 1 ? 0 : bytes;
-        out = parts > 1 ? bytes : 0;
+        return (struct crossing){parts > 1 ? 0 : bytes, parts > 1 ? bytes : 0};
     }
-    double seconds = in > 0 ? in / levels->inside_rate : 0;
-    return out > 0 ? seconds + out / levels->outside_rate : seconds;
+}
+
+/* Over more parts a collective's messages collide more often. */
+static double collision_factor(const struct plan_context *context, const struct levels *levels,
+                               enum collective collective)
+{
+    if (collective == COLLECTIVE_SEND || levels->parts <= 1)
+        return 1;
+    return 1 + context->network->doubling_loss * log2(levels->parts);
+}
+
+static double crossing_seconds(const struct plan_context *context, const struct levels *levels,
+                               const struct crossing *crossing, enum collective collective)
+{
+    struct hops hops = hops_of(levels, collective);
+    double transfer = crossing->inside > 0 ? crossing->inside / levels->inside_rate : 0;
+    double fastest = 0;
+    if (crossing->outside > 0)
+        transfer += crossing->outside / levels->outside_rate *
+                    collision_factor(context, levels, collective);
+    for (unsigned i = 0; i < EFFICIENCY_PROTOCOLS; i++) {
+        const struct efficiency_protocol *protocol = &context->efficiencies->protocols[i];
+        double hop = levels->nvlink ? protocol->nvlink_hop_seconds : protocol->pcie_hop_seconds;
+        double seconds = protocol->base_seconds + hops.inside * hop +
+                         hops.outside * protocol->network_hop_seconds +
+                         transfer / protocol->bandwidth_share;
+        if (i == 0 || seconds < fastest)
+            fastest = seconds;
+    }
+    return fastest;
 }
 
 double collective_seconds(const struct plan_context *context, const struct group_span *span,
@@ -93,18 +119,20 @@ double collective_seconds(const struct plan_context *context, const struct group
     if (span->size <= 1)
         return 0;
     struct levels levels = levels_of(context, span);
-    struct hops hops = hops_of(&levels, collective);
-    double transfer = transfer_seconds(&levels, collective, bytes), fastest = 0;
-    for (unsigned i = 0; i < EFFICIENCY_PROTOCOLS; i++) {
-        const struct efficiency_protocol *protocol = &context->efficiencies->protocols[i];
-        double hop = levels.nvlink ? protocol->nvlink_hop_seconds : protocol->pcie_hop_seconds;
-        double seconds = protocol->base_seconds + hops.inside * hop +
-                         hops.outside * protocol->network_hop_seconds +
-                         transfer / protocol->bandwidth_share;
-        if (i == 0 || seconds < fastest)
-            fastest = seconds;
-    }
-    return fastest;
+    struct crossing crossing = crossing_of(&levels, collective, bytes);
+    return crossing_seconds(context, &levels, &crossing, collective);
+}
+
+double dispatch_seconds(const struct plan_context *context, const struct group_span *span,
+                        double copies, double bytes)
+{
+    if (span->size <= 1)
+        return 0;
+    struct levels levels = levels_of(context, span);
+    double parts = levels.parts, inside = levels.inside;
+    double reached = (parts - 1) * (1 - pow(1 - 1 / parts, copies));
+    struct crossing crossing = {(inside - 1) / inside * bytes, reached / copies * bytes};
+    return crossing_seconds(context, &levels, &crossing, COLLECTIVE_ALL_TO_ALL);
 }
 
 void plan_spans_of(const struct plan_context *context, const struct plan *plan,

@@ -24,6 +24,13 @@
 /* 0 for a group of one. */
 double collective_seconds(const struct plan_context *context, const struct group_span *span,
                           enum collective collective, double bytes);
+/* All-to-all of tokens to `copies` experts each, where a token crosses the network once for every
+ * other part it goes to and is passed on inside (DeepSeek-V3, section 3.2.2; DeepEP): of B_out's
+ * share 1/copies times the parts that a token is expected to reach,
+ *     (k-1) (1 - (1 - 1/k)^copies)   instead of   copies (k-1)/k
+ * `bytes` is what one rank sends to all copies. */
+double dispatch_seconds(const struct plan_context *context, const struct group_span *span,
+                        double copies, double bytes);
 
 /* Everything that one plan's groups need, made once per degrees. */
 struct plan_spans {

@@ -3,6 +3,7 @@
 
 #include "planner/efficiency_catalogue.h"
 #include "planner/memory_model.h"
+#include <math.h>
 
 #define FLOPS_PER_MULTIPLY_ADD 2.0
 #define FUSED_BACKWARD_FLOPS 2.5  /* of forward */
@@ -10,20 +11,28 @@
 #define LOGITS_TRAFFIC_BYTES 16.0 /* per logit: write, read for maximum, sum and gradient */
 #define OPTIMIZER_READ_AND_WRITE 2.0
 
-/* rows: all of them; each: those of one matrix, which decide how well it runs. */
-static double gemm_seconds(const struct plan_context *context, double rows, double each, double out,
-                           double in)
+static double alignment_share(const struct plan_context *context, double out, double in)
+{
+    bool aligned = fmod(out, GEMM_ALIGNED_WIDTH) == 0 && fmod(in, GEMM_ALIGNED_WIDTH) == 0;
+    return aligned ? 1 : context->architecture->unaligned_share;
+}
+
+/* rows: all of them; half_share: token_half over the rows of one matrix, which decide how well it
+ * runs. */
+static double gemm_seconds(const struct plan_context *context, double rows, double half_share,
+                           double out, double in)
 {
     const struct efficiency_architecture *shape = context->architecture;
     double width = out < in ? out : in;
     double flops = FLOPS_PER_MULTIPLY_ADD * rows * out * in;
-    return flops / context->gemm_flops_per_second * (1 + shape->token_half / each) *
-           (1 + shape->width_half / width);
+    return flops / context->gemm_flops_per_second * (1 + half_share) *
+           (1 + shape->width_half / width) / alignment_share(context, out, in);
 }
 
 static double dense_gemm(const struct plan_context *context, double rows, double out, double in)
 {
-    return out > 0 && in > 0 ? gemm_seconds(context, rows, rows, out, in) : 0;
+    double half_share = context->architecture->token_half / rows;
+    return out > 0 && in > 0 ? gemm_seconds(context, rows, half_share, out, in) : 0;
 }
 
 static double grouped_projections(const struct plan_context *context, double rows, double tp)
@@ -51,12 +60,13 @@ static double latent_projections(const struct plan_context *context, double rows
     return seconds + dense_gemm(context, rows, model->hidden, heads * model->v_head_dim);
 }
 
-static double mlp_seconds(const struct plan_context *context, double rows, double each, double ffn)
+static double mlp_seconds(const struct plan_context *context, double rows, double half_share,
+                          double ffn)
 {
     double hidden = context->model->hidden;
     double up = context->model->gated_mlp ? 2 : 1;
-    return gemm_seconds(context, rows, each, up * ffn, hidden) +
-           gemm_seconds(context, rows, each, hidden, ffn);
+    return gemm_seconds(context, rows, half_share, up * ffn, hidden) +
+           gemm_seconds(context, rows, half_share, hidden, ffn);
 }
 
 static double moe_seconds(const struct plan_context *context, const struct plan *plan, double rows)
@@ -66,10 +76,11 @@ static double moe_seconds(const struct plan_context *context, const struct plan 
     double local = rows / plan_sequence_divisor(context->profile, plan);
     double routed = local * model->experts_per_token * degrees->etp;
     double experts = (double)model->experts / degrees->ep;
-    double seconds =
-        mlp_seconds(context, routed, routed / experts, (double)model->expert_ffn / degrees->etp);
+    const struct efficiency_architecture *shape = context->architecture;
+    double seconds = mlp_seconds(context, routed, shape->expert_token_half * experts / routed,
+                                 (double)model->expert_ffn / degrees->etp);
     if (model->shared_experts > 0)
-        seconds += mlp_seconds(context, rows, rows,
+        seconds += mlp_seconds(context, rows, shape->token_half / rows,
                                (double)model->expert_ffn * model->shared_experts / degrees->tp);
     return seconds + dense_gemm(context, local, model->experts, model->hidden);
 }
@@ -113,10 +124,14 @@ void compute_layer(const struct plan_context *context, const struct plan *plan, 
     double matrices = model->attention == ATTENTION_LATENT ? latent_projections(context, rows, tp)
                                                            : grouped_projections(context, rows, tp);
     matrices += moe ? moe_seconds(context, plan, rows)
-                    : mlp_seconds(context, rows, rows, (double)model->ffn / tp);
+                    : mlp_seconds(context, rows, context->architecture->token_half / rows,
+                                  (double)model->ffn / tp);
     double kept = memory_layer_activations(context, plan, moe, RECOMPUTE_SELECTIVE);
     double elementwise =
         context->framework->elementwise_passes * kept / context->memory_bytes_per_second;
+    if (context->precision == PRECISION_FP8)
+        elementwise += context->framework->fp8_cast_bytes / (1 + ELEMENTWISE_BACKWARD) *
+                       memory_product_inputs(context, plan, moe) / context->memory_bytes_per_second;
     struct attention_seconds attention = attention_of(context, plan);
 
     ret->forward = matrices + attention.forward + elementwise;

@@ -29,7 +29,9 @@ static const struct yaml_field architecture_fields[] = {
     SHARE_FIELD(efficiency_architecture, gemm_share),
     SHARE_FIELD(efficiency_architecture, gemm_peak_share),
     REAL_FIELD(efficiency_architecture, token_half),
+    REAL_FIELD(efficiency_architecture, expert_token_half),
     REAL_FIELD(efficiency_architecture, width_half),
+    SHARE_FIELD(efficiency_architecture, unaligned_share),
     SHARE_FIELD(efficiency_architecture, attention_forward_share),
     SHARE_FIELD(efficiency_architecture, attention_backward_share),
     SHARE_FIELD(efficiency_architecture, memory_share),
@@ -50,13 +52,27 @@ static const struct yaml_field framework_fields[] = {
     REAL_FIELD(efficiency_framework, extra_gradient_bytes),
     REAL_FIELD(efficiency_framework, extra_hidden_copies),
     REAL_FIELD(efficiency_framework, elementwise_passes),
+    REAL_FIELD(efficiency_framework, fp8_cast_bytes),
     REAL_FIELD(efficiency_framework, softmax_bytes_forward),
     REAL_FIELD(efficiency_framework, softmax_bytes_backward),
     REAL_FIELD(efficiency_framework, host_forward_seconds),
     REAL_FIELD(efficiency_framework, host_backward_seconds),
+    REAL_FIELD(efficiency_framework, moe_host_seconds),
+    {.key = "deduplicates_dispatch",
+     .type = YAML_BOOLEAN,
+     .offset = offsetof(struct efficiency_framework, deduplicates_dispatch),
+     .required = true},
+    SHARE_FIELD(efficiency_framework, state_share),
     REAL_FIELD(efficiency_framework, step_seconds),
     REAL_FIELD(efficiency_framework, bucket_bytes),
     TEXT_FIELD(efficiency_framework, source),
+};
+
+static const struct yaml_field network_fields[] = {
+    TEXT_FIELD(efficiency_network, name),
+    SHARE_FIELD(efficiency_network, share),
+    REAL_FIELD(efficiency_network, doubling_loss),
+    TEXT_FIELD(efficiency_network, source),
 };
 
 static const struct yaml_field protocol_fields[] = {
@@ -70,7 +86,7 @@ static const struct yaml_field protocol_fields[] = {
 
 struct root {
     struct efficiency_catalogue figures;
-    const struct yaml_node *architectures, *frameworks, *protocols;
+    const struct yaml_node *architectures, *frameworks, *networks, *protocols;
     const char *source;
 };
 
@@ -88,10 +104,10 @@ struct root {
 static const struct yaml_field root_fields[] = {
     NODE_FIELD(architectures),
     NODE_FIELD(frameworks),
+    NODE_FIELD(networks),
     NODE_FIELD(protocols),
     FIGURE_FIELD(nvlink_share, 1),
     FIGURE_FIELD(pcie_share, 1),
-    FIGURE_FIELD(network_share, 1),
     FIGURE_FIELD(assumed_nic_bytes_per_second, 1e15),
     FIGURE_FIELD(tight_share, 1),
     FIGURE_FIELD(host_memory_bytes_per_second, 1e15),
@@ -103,6 +119,8 @@ static const struct yaml_row_table architecture_table = {
     architecture_fields, COUNT_OF(architecture_fields), sizeof(struct efficiency_architecture)};
 static const struct yaml_row_table framework_table = {framework_fields, COUNT_OF(framework_fields),
                                                       sizeof(struct efficiency_framework)};
+static const struct yaml_row_table network_table = {network_fields, COUNT_OF(network_fields),
+                                                    sizeof(struct efficiency_network)};
 static const struct yaml_row_table protocol_table = {protocol_fields, COUNT_OF(protocol_fields),
                                                      sizeof(struct efficiency_protocol)};
 
@@ -138,6 +156,13 @@ efficiency_of_framework(const struct efficiency_catalogue *catalogue, const char
                           sizeof(*catalogue->frameworks), name);
 }
 
+const struct efficiency_network *efficiency_of_network(const struct efficiency_catalogue *catalogue,
+                                                       const char *name)
+{
+    return row_or_default(catalogue->networks, catalogue->network_count,
+                          sizeof(*catalogue->networks), name);
+}
+
 static int load_lists(struct efficiency_catalogue *catalogue, const struct root *root,
                       struct error_info *err)
 {
@@ -152,6 +177,10 @@ static int load_lists(struct efficiency_catalogue *catalogue, const struct root 
                        EFFICIENCY_MAXIMUM_ROWS, &catalogue->framework_count, err);
     if (!catalogue->frameworks)
         return -1;
+    catalogue->networks = yaml_rows_load(catalogue->arena, root->networks, &network_table,
+                                         EFFICIENCY_MAXIMUM_ROWS, &catalogue->network_count, err);
+    if (!catalogue->networks)
+        return -1;
     const struct efficiency_protocol *protocols =
         yaml_rows_load(catalogue->arena, root->protocols, &protocol_table, EFFICIENCY_MAXIMUM_ROWS,
                        &protocol_count, err);
@@ -165,6 +194,8 @@ static int load_lists(struct efficiency_catalogue *catalogue, const struct root 
                                "needs a row named " EFFICIENCY_DEFAULT_ROW);
     if (!efficiency_of_framework(catalogue, NULL))
         return yaml_node_error(root->frameworks, err, "needs a row named " EFFICIENCY_DEFAULT_ROW);
+    if (!efficiency_of_network(catalogue, NULL))
+        return yaml_node_error(root->networks, err, "needs a row named " EFFICIENCY_DEFAULT_ROW);
     return 0;
 }
 

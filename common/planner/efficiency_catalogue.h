@@ -5,7 +5,8 @@
  * it is handed the parsed table.
  *
  * A matrix multiplication of m x k by k x n runs at
- *     peak * gemm_share * m/(m + token_half) * w/(w + width_half),  w = min(n, k).
+ *     peak * gemm_share * m/(m + token_half) * w/(w + width_half),  w = min(n, k),
+ * times unaligned_share where n or k is no multiple of GEMM_ALIGNED_WIDTH.
  */
 #ifndef PLANNER_EFFICIENCY_CATALOGUE_H
 #define PLANNER_EFFICIENCY_CATALOGUE_H
@@ -18,14 +19,19 @@
 #define EFFICIENCY_MAXIMUM_ROWS 64u
 #define EFFICIENCY_PROTOCOLS 3u
 #define EFFICIENCY_DEFAULT_ROW "default"
+/* NVIDIA, Matrix Multiplication Background User's Guide: 16 bit dimensions of A100 are best as
+ * multiples of 64 elements (128 bytes). */
+#define GEMM_ALIGNED_WIDTH 64
 
 /* A GPU generation, by gpu_model.architecture. */
 struct efficiency_architecture {
     const char *name;
-    double gemm_share;      /* reached by training at large sizes, of the largest measured GEMM */
-    double gemm_peak_share; /* largest GEMM of peak, where gpus.yaml has none measured */
-    double token_half;      /* rows at which a GEMM reaches half */
-    double width_half;      /* width at which a GEMM reaches half */
+    double gemm_share;        /* reached by training at large sizes, of the largest measured GEMM */
+    double gemm_peak_share;   /* largest GEMM of peak, where gpus.yaml has none measured */
+    double token_half;        /* rows at which a GEMM reaches half */
+    double expert_token_half; /* the same of an expert, whose products run as one group */
+    double width_half;        /* width at which a GEMM reaches half */
+    double unaligned_share;   /* of that, where a width is no multiple of GEMM_ALIGNED_WIDTH */
     double attention_forward_share; /* fused attention, of the 16 bit peak */
     double attention_backward_share;
     double memory_share; /* elementwise kernels, of the memory's bandwidth */
@@ -42,12 +48,25 @@ struct efficiency_framework {
     double extra_hidden_copies;   /* activations of hidden width kept beyond the paper's
                                    * count where RMS norms are composed of small kernels */
     double elementwise_passes;    /* times the stored activations are read or written, forward */
+    double fp8_cast_bytes;        /* moved for each input of a FP8 product, forward and backward */
     double softmax_bytes_forward; /* per score, unfused attention only */
     double softmax_bytes_backward;
     double host_forward_seconds; /* launch floor of one layer and micro batch */
     double host_backward_seconds;
+    double moe_host_seconds;    /* more of it in a MoE layer, forward and backward together */
+    bool deduplicates_dispatch; /* a token crosses the network once for every node it goes to, not
+                                 * once for every expert there */
+    double state_share;  /* of the links' rate: its collectives of gradients and parameters */
     double step_seconds; /* of a step: data, logging, optimizer launch */
     double bucket_bytes; /* of gradients reduced in one call */
+    const char *source;
+};
+
+/* A kind of network between nodes: what large messages reach of the NICs' rate. */
+struct efficiency_network {
+    const char *name; /* "infiniband", "ethernet", "omni-path", "efa", and "default" */
+    double share;
+    double doubling_loss; /* a ring over k parts reaches 1 / (1 + loss log2 k) of the share */
     const char *source;
 };
 
@@ -69,7 +88,8 @@ struct efficiency_catalogue {
     struct efficiency_protocol protocols[EFFICIENCY_PROTOCOLS];
     double nvlink_share; /* ring collective of the link rate, where gpus.yaml has none */
     double pcie_share;
-    double network_share;                /* large messages, of the NICs' rate */
+    const struct efficiency_network *networks;
+    size_t network_count;
     double assumed_nic_bytes_per_second; /* where the NICs' rate is unknown; said in a note */
     double tight_share;                  /* below capacity by less than this share: "tight" */
     double host_memory_bytes_per_second; /* of one GPU's share, for offloaded optimizers */
@@ -87,6 +107,8 @@ const struct efficiency_architecture *
 efficiency_of_architecture(const struct efficiency_catalogue *catalogue, const char *name);
 const struct efficiency_framework *
 efficiency_of_framework(const struct efficiency_catalogue *catalogue, const char *name);
+const struct efficiency_network *efficiency_of_network(const struct efficiency_catalogue *catalogue,
+                                                       const char *name);
 
 DEFINE_CLEANUP(efficiency_catalogue);
 

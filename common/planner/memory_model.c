@@ -49,8 +49,7 @@ static double mlp_width(const struct plan_context *context, const struct plan *p
     return routed / plan_sequence_divisor(context->profile, plan) + shared;
 }
 
-/* Inputs of matrix products, which FP8 keeps in half the bytes. */
-static double fp8_savings(const struct plan_context *context, const struct plan *plan, bool moe)
+double memory_product_inputs(const struct plan_context *context, const struct plan *plan, bool moe)
 {
     const struct model_spec *model = context->model;
     double tp = plan->degrees.tp, divisor = plan_sequence_divisor(context->profile, plan);
@@ -58,7 +57,8 @@ static double fp8_savings(const struct plan_context *context, const struct plan 
                    (model->attention == ATTENTION_LATENT ? model->v_head_dim : model->head_dim);
     double inner =
         moe ? (double)model->experts_per_token * model->expert_ffn / divisor : model->ffn / tp;
-    return FP8_SAVED_BYTES * (2 * model->hidden / divisor + heads / tp + inner);
+    return plan_rank_tokens(&context->training, plan) *
+           (2 * model->hidden / divisor + heads / tp + inner);
 }
 
 double memory_layer_activations(const struct plan_context *context, const struct plan *plan,
@@ -78,7 +78,7 @@ double memory_layer_activations(const struct plan_context *context, const struct
     double bytes =
         element * tokens * (hidden + whole / divisor + split / tp + mlp_width(context, plan, moe));
     if (plan->precision == PRECISION_FP8)
-        bytes -= tokens * fp8_savings(context, plan, moe);
+        bytes -= FP8_SAVED_BYTES * memory_product_inputs(context, plan, moe);
     if (context->framework->fused_attention)
         return bytes + 4 * tokens * model->heads / tp;
     double scores = recompute == RECOMPUTE_SELECTIVE ? 0 : 2.0 * element + 1;

@@ -39,6 +39,10 @@
 double memory_layer_activations(const struct plan_context *context, const struct plan *plan,
                                 bool moe, enum recompute recompute);
 
+/* Elements that the matrix products of one layer and micro batch take in and keep, which FP8
+ * casts, and keeps in half the bytes. */
+double memory_product_inputs(const struct plan_context *context, const struct plan *plan, bool moe);
+
 /* The plan's verdict is OOM above capacity, tight within the catalogue's tight_share of it. */
 void memory_estimate_plan(const struct plan_context *context, const struct plan *plan,
                           struct memory_estimate *ret);

@@ -3,6 +3,7 @@
 
 #include "planner/efficiency_catalogue.h"
 #include "planner/step_time.h"
+#include <string.h>
 
 static const enum gpu_precision gpu_precisions[PRECISION_COUNT] = {
     [PRECISION_FP32] = GPU_TF32,
@@ -112,11 +113,27 @@ static double uplink_share(const struct plan_context *context, unsigned tier)
             nodes += node != FABRIC_NONE && fabric_switch_at(fabric, node, below->tier) == i;
         }
         if (nodes > 0)
-            lowest = minimum(lowest, below->uplink_bytes_per_second *
-                                         context->efficiencies->network_share /
+            lowest = minimum(lowest, below->uplink_bytes_per_second * context->network->share /
                                          ((double)nodes * context->shape.gpus_per_node));
     }
     return lowest;
+}
+
+/* By the first rail's name (drivers: hfi1, efa) and link layer; NULL: unknown. */
+static const char *network_name(const struct node_topology *node)
+{
+    for (unsigned i = 0; i < node->nic_count; i++) {
+        const struct node_nic *nic = &node->nics[i];
+        if (nic->role != NIC_RAIL || !nic->name)
+            continue;
+        if (strncmp(nic->name, "hfi1", strlen("hfi1")) == 0)
+            return "omni-path";
+        if (strncmp(nic->name, "efa", strlen("efa")) == 0 ||
+            strncmp(nic->name, "rdmap", strlen("rdmap")) == 0)
+            return "efa";
+        return nic->is_ethernet ? "ethernet" : "infiniband";
+    }
+    return NULL;
 }
 
 static void find_network_rates(struct plan_context *context)
@@ -126,7 +143,8 @@ static void find_network_rates(struct plan_context *context)
     context->network_assumed = nic <= 0;
     if (nic <= 0)
         nic = shares->assumed_nic_bytes_per_second;
-    context->network_bytes_per_second = nic * shares->network_share;
+    context->network = efficiency_of_network(shares, network_name(context->node));
+    context->network_bytes_per_second = nic * context->network->share;
     double lowest = context->network_bytes_per_second;
     for (unsigned tier = 0; tier <= context->shape.tier_count; tier++) {
         if (tier > 0 && tier < context->shape.tier_count)

@@ -45,6 +45,7 @@ struct plan_context {
     /* What is left of it for one GPU when all talk over that tier; index tier_count: unknown. */
     double tier_bytes_per_second[FABRIC_MAXIMUM_TIERS + 1];
     bool network_assumed;
+    const struct efficiency_network *network; /* the kind of network between the nodes */
 
     double attention_scores; /* scores per head and sequence that causal attention needs */
     double model_flops;      /* of a step: model FLOPs, as step_time.h defines them */

@@ -63,6 +63,20 @@ static double exchange_seconds(const struct step *step, const struct exchange_li
     return seconds;
 }
 
+static double dispatch_of(const struct step *step)
+{
+    struct exchange_list list;
+    expert_exchanges(&step->shape, &list);
+    if (!step->context->framework->deduplicates_dispatch)
+        return exchange_seconds(step, &list);
+    double seconds = 0, copies = step->context->model->experts_per_token;
+    for (unsigned i = 0; i < list.count; i++)
+        seconds +=
+            list.of[i].count * dispatch_seconds(step->context, &step->spans.of[list.of[i].group],
+                                                copies, list.of[i].bytes);
+    return seconds;
+}
+
 static void layer_seconds_of(const struct step *step, bool moe, struct layer_seconds *ret)
 {
     const struct framework_profile *profile = step->context->profile;
@@ -74,8 +88,7 @@ static void layer_seconds_of(const struct step *step, bool moe, struct layer_sec
     ret->cp = exchange_seconds(step, &list) * (1 - profile->overlap_cp);
     if (!moe)
         return;
-    expert_exchanges(&step->shape, &list);
-    ret->ep = exchange_seconds(step, &list) * (1 - profile->overlap_ep);
+    ret->ep = dispatch_of(step) * (1 - profile->overlap_ep);
 }
 
 /* Of one micro batch. */
@@ -96,7 +109,8 @@ static void stage_seconds_of(const struct step *step, unsigned stage, struct sta
                      moe * (step->moe.compute.forward + step->moe.compute.backward);
     if (stage + 1 == step->layout.pp)
         compute += step->head.forward + step->head.backward;
-    double floor = layers * (framework->host_forward_seconds + framework->host_backward_seconds);
+    double floor = layers * (framework->host_forward_seconds + framework->host_backward_seconds) +
+                   moe * framework->moe_host_seconds;
 
     *ret = (struct stage_seconds){0};
     ret->parts[TIME_COMPUTE] = compute;
@@ -146,7 +160,7 @@ static double state_seconds(const struct step *step, enum state_kind kind, doubl
     struct exchange_list list;
     double messages = state_messages(step, parameters);
     state_exchanges(&step->shape, kind, parameters / messages, &list);
-    return messages * exchange_seconds(step, &list);
+    return messages * exchange_seconds(step, &list) / step->context->framework->state_share;
 }
 
 static double dp_seconds(const struct step *step, const struct rank_parameters *stage,

@@ -99,3 +99,11 @@ double interconnect_gbit_per_gpu(const char *text, unsigned gpus_per_node)
     }
     return gbit;
 }
+
+const char *interconnect_nic_name(const char *text, bool *ret_is_ethernet)
+{
+    *ret_is_ethernet = strstr(text, "RoCE") || strstr(text, "Ethernet");
+    if (strstr(text, "Omni-Path"))
+        return "hfi1_0";
+    return strstr(text, "EFA") ? "efa_0" : "mlx5_0";
+}

@@ -10,7 +10,13 @@
 #ifndef VALIDATION_INTERCONNECT_TEXT_H
 #define VALIDATION_INTERCONNECT_TEXT_H
 
+#include <stdbool.h>
+
 /* Gb/s of one GPU, one direction; 0: the text does not say. */
 double interconnect_gbit_per_gpu(const char *text, unsigned gpus_per_node);
+
+/* A NIC's name that stands for the kind of network in the text ("hfi1_0" of Omni-Path, "efa_0"),
+ * and whether its link layer is Ethernet. */
+const char *interconnect_nic_name(const char *text, bool *ret_is_ethernet);
 
 #endif

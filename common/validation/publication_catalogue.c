@@ -14,6 +14,7 @@ static const struct yaml_field publication_fields[] = {
      .type = YAML_TEXT,
      .offset = offsetof(struct publication, set),
      .required = true},
+    {.key = "sharding", .type = YAML_TEXT, .offset = offsetof(struct publication, sharding)},
     {.key = "framework",
      .type = YAML_TEXT,
      .offset = offsetof(struct publication, framework),
@@ -120,13 +121,18 @@ void publication_catalogue_free(struct publication_catalogue *catalogue)
         arena_free(catalogue->arena);
 }
 
+static bool is_of(const struct publication *publication, const char *set, const char *sharding)
+{
+    return strncmp(set, publication->set, strlen(publication->set)) == 0 &&
+           (!publication->sharding || strstr(sharding, publication->sharding));
+}
+
 const struct publication *publication_of_set(const struct publication_catalogue *catalogue,
-                                             const char *set)
+                                             const char *set, const char *sharding)
 {
     size_t i = 0;
     while (i + 1 < catalogue->publication_count &&
-           strncmp(set, catalogue->publications[i].set, strlen(catalogue->publications[i].set)) !=
-               0)
+           !is_of(&catalogue->publications[i], set, sharding))
         i++;
     return &catalogue->publications[i];
 }

@@ -13,7 +13,8 @@
 #define PUBLICATION_MAXIMUM_ROWS 1024u
 
 struct publication {
-    const char *set; /* how the set's name begins */
+    const char *set;      /* how the set's name begins */
+    const char *sharding; /* stands in the row's zero_fsdp; NULL: any */
     const char *framework;
     double network_gbit_per_gpu; /* where the row's interconnect is silent */
     const char *source;
@@ -40,9 +41,10 @@ struct publication_catalogue *publication_catalogue_parse(const char *text, size
 struct publication_catalogue *publication_catalogue_builtin(struct error_info *err);
 void publication_catalogue_free(struct publication_catalogue *catalogue);
 
-/* The first whose set the name begins with, else the last row (which has set ""). */
+/* The first whose set the name begins with, else the last row (which has set ""). sharding: the
+ * row's zero_fsdp. */
 const struct publication *publication_of_set(const struct publication_catalogue *catalogue,
-                                             const char *set);
+                                             const char *set, const char *sharding);
 /* NULL: no row's name stands in the text. memory_gb 0: unknown. */
 const struct publication_gpu *publication_gpu_of(const struct publication_catalogue *catalogue,
                                                  const char *text, double memory_gb);

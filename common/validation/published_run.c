@@ -169,7 +169,7 @@ static const char *read_place(const struct cells *cells,
         return "no node preset has that GPU";
     run->preset = *text(cells, "cluster") != '\0' ? text(cells, "cluster") : gpu->preset;
     run->nvlink_bytes_per_second = gpu ? gpu->nvlink_gb_per_second * GIGA : 0;
-    run->publication = publication_of_set(publications, run->set);
+    run->publication = publication_of_set(publications, run->set, text(cells, "zero_fsdp"));
     run->framework =
         *text(cells, "framework") != '\0' ? text(cells, "framework") : run->publication->framework;
     run->gpus = whole(cells, "n_gpus", 0);
@@ -179,6 +179,7 @@ static const char *read_place(const struct cells *cells,
     if (gbit <= 0)
         gbit = run->publication->network_gbit_per_gpu;
     run->network_bytes_per_second = gbit * GIGA / BITS_PER_BYTE;
+    run->nic_name = interconnect_nic_name(text(cells, "interconnect"), &run->is_ethernet);
     return NULL;
 }
 

@@ -34,7 +34,9 @@ struct published_run {
     const char *preset;              /* node */
     double nvlink_bytes_per_second;  /* 0: the preset's */
     double network_bytes_per_second; /* of a GPU */
-    unsigned gpus_per_node;          /* 0: the preset's */
+    const char *nic_name;            /* stands for the kind of network */
+    bool is_ethernet;
+    unsigned gpus_per_node; /* 0: the preset's */
     unsigned gpus;
     unsigned sequence_length, global_batch;
     bool sequence_parallel_given, sequence_parallel;

@@ -15,6 +15,7 @@ struct run_case {
     struct published_run run;
     struct cluster_topology *preset; /* owned */
     struct node_topology node;       /* the preset's, with the row's network */
+    struct node_nic nic;             /* the row's, standing for all */
     const struct node_topology *kinds[1];
     struct cluster_topology cluster; /* borrows from `preset` */
     struct framework_profile profile;
@@ -51,6 +52,10 @@ static int open_cluster(struct run_case *run_case, const struct run_catalogues *
         return -1;
     run_case->node = *run_case->preset->kinds[0];
     run_case->node.gpu_nic_bytes_per_second = run->network_bytes_per_second;
+    run_case->nic =
+        (struct node_nic){.name = run->nic_name, .role = NIC_RAIL, .is_ethernet = run->is_ethernet};
+    run_case->node.nics = &run_case->nic;
+    run_case->node.nic_count = 1;
     run_case->kinds[0] = &run_case->node;
     run_case->cluster = *run_case->preset;
     run_case->cluster.kinds = run_case->kinds;
@@ -112,6 +117,19 @@ static void apply_nvlink(struct run_case *run_case)
     run_case->context.pair_bytes_per_second *= rate / preset;
 }
 
+/* Jobs wider than an NVLink domain over nodes take a power of two of its GPUs, as schedulers'
+ * segments do (64 of 72), so that groups do not straddle it. */
+static void apply_segment(struct run_case *run_case)
+{
+    struct cluster_shape *shape = &run_case->context.shape;
+    if (shape->domain_gpus <= shape->gpus_per_node || run_case->run.gpus <= shape->domain_gpus)
+        return;
+    unsigned segment = shape->gpus_per_node;
+    while (segment * 2 <= shape->domain_gpus)
+        segment *= 2;
+    shape->domain_gpus = segment;
+}
+
 struct run_case *run_case_create(const struct published_run *run,
                                  const struct run_catalogues *catalogues, struct error_info *err)
 {
@@ -124,6 +142,7 @@ struct run_case *run_case_create(const struct published_run *run,
         open_context(run_case, catalogues, err) < 0)
         return NULL;
     apply_nvlink(run_case);
+    apply_segment(run_case);
     return move_pointer(run_case);
 }
 
