@@ -9,7 +9,7 @@
 #define FUSED_BACKWARD_FLOPS 2.5  /* of forward */
 #define ELEMENTWISE_BACKWARD 2.0  /* of forward */
 #define LOGITS_TRAFFIC_BYTES 16.0 /* per logit: write, read for maximum, sum and gradient */
-#define OPTIMIZER_READ_AND_WRITE 2.0
+#define READ_AND_WRITE 2.0
 
 static double alignment_share(const struct plan_context *context, double out, double in)
 {
@@ -69,20 +69,43 @@ static double mlp_seconds(const struct plan_context *context, double rows, doubl
            gemm_seconds(context, rows, half_share, hidden, ffn);
 }
 
-static double moe_seconds(const struct plan_context *context, const struct plan *plan, double rows)
+/* Of a MoE layer, without its routed experts. */
+static double shared_seconds(const struct plan_context *context, const struct plan *plan,
+                             double rows)
+{
+    const struct model_spec *model = context->model;
+    double local = rows / plan_sequence_divisor(context->profile, plan);
+    double seconds = dense_gemm(context, local, model->experts, model->hidden);
+    if (model->shared_experts > 0)
+        seconds +=
+            mlp_seconds(context, rows, context->architecture->token_half / rows,
+                        (double)model->expert_ffn * model->shared_experts / plan->degrees.tp);
+    return seconds;
+}
+
+/* Few rows for an expert: its weights and gradients move once for every micro batch, which no
+ * product is long enough to hide. */
+static struct compute_seconds routed_seconds(const struct plan_context *context,
+                                             const struct plan *plan, double rows)
 {
     const struct model_spec *model = context->model;
     const struct degrees *degrees = &plan->degrees;
-    double local = rows / plan_sequence_divisor(context->profile, plan);
-    double routed = local * model->experts_per_token * degrees->etp;
+    double routed = rows / plan_sequence_divisor(context->profile, plan) *
+                    model->experts_per_token * degrees->etp;
     double experts = (double)model->experts / degrees->ep;
-    const struct efficiency_architecture *shape = context->architecture;
-    double seconds = mlp_seconds(context, routed, shape->expert_token_half * experts / routed,
-                                 (double)model->expert_ffn / degrees->etp);
-    if (model->shared_experts > 0)
-        seconds += mlp_seconds(context, rows, shape->token_half / rows,
-                               (double)model->expert_ffn * model->shared_experts / degrees->tp);
-    return seconds + dense_gemm(context, local, model->experts, model->hidden);
+    double width = (double)model->expert_ffn / degrees->etp;
+    double half_share = context->architecture->expert_token_half * experts / routed;
+    double products = mlp_seconds(context, routed, half_share, width);
+    double weights = experts * (model->gated_mlp ? 3 : 2) * model->hidden * width;
+    double read =
+        weights * gathered_parameter_bytes(plan->precision) / context->memory_bytes_per_second;
+    double summed = weights * READ_AND_WRITE *
+                    state_bytes_of(context->profile, plan->precision).gradient /
+                    context->memory_bytes_per_second;
+    double trainable = context->training.trainable;
+    return (struct compute_seconds){.forward = products + read,
+                                    .backward =
+                                        (1 + trainable) * products + read + trainable * summed};
 }
 
 struct attention_seconds {
@@ -123,7 +146,10 @@ void compute_layer(const struct plan_context *context, const struct plan *plan, 
     double rows = plan_rank_tokens(&context->training, plan), tp = plan->degrees.tp;
     double matrices = model->attention == ATTENTION_LATENT ? latent_projections(context, rows, tp)
                                                            : grouped_projections(context, rows, tp);
-    matrices += moe ? moe_seconds(context, plan, rows)
+    struct compute_seconds routed = {0, 0};
+    if (moe)
+        routed = routed_seconds(context, plan, rows);
+    matrices += moe ? shared_seconds(context, plan, rows)
                     : mlp_seconds(context, rows, context->architecture->token_half / rows,
                                   (double)model->ffn / tp);
     double kept = memory_layer_activations(context, plan, moe, RECOMPUTE_SELECTIVE);
@@ -134,9 +160,9 @@ void compute_layer(const struct plan_context *context, const struct plan *plan, 
                        memory_product_inputs(context, plan, moe) / context->memory_bytes_per_second;
     struct attention_seconds attention = attention_of(context, plan);
 
-    ret->forward = matrices + attention.forward + elementwise;
-    ret->backward = (1 + context->training.trainable) * matrices + attention.backward +
-                    ELEMENTWISE_BACKWARD * elementwise;
+    ret->forward = matrices + routed.forward + attention.forward + elementwise;
+    ret->backward = (1 + context->training.trainable) * matrices + routed.backward +
+                    attention.backward + ELEMENTWISE_BACKWARD * elementwise;
     if (plan->recompute == RECOMPUTE_FULL)
         ret->backward += ret->forward;
     else if (plan->recompute == RECOMPUTE_SELECTIVE)
@@ -161,7 +187,7 @@ double compute_optimizer(const struct plan_context *context, const struct plan *
     struct state_bytes bytes = state_bytes_of(context->profile, plan->precision);
     double trained = parameters * context->training.trainable;
     double touched =
-        OPTIMIZER_READ_AND_WRITE * trained * (bytes.optimizer + bytes.gradient + bytes.parameter);
+        READ_AND_WRITE * trained * (bytes.optimizer + bytes.gradient + bytes.parameter);
     if (plan->offload == OFFLOAD_NONE)
         return touched / context->memory_bytes_per_second;
     double host = plan->offload == OFFLOAD_CPU ? context->efficiencies->host_memory_bytes_per_second

@@ -53,7 +53,7 @@ struct efficiency_framework {
     double softmax_bytes_backward;
     double host_forward_seconds; /* launch floor of one layer and micro batch */
     double host_backward_seconds;
-    double moe_host_seconds;    /* more of it in a MoE layer, forward and backward together */
+    double moe_host_seconds;    /* a MoE layer waits for its counts, whatever else it does */
     bool deduplicates_dispatch; /* a token crosses the network once for every node it goes to, not
                                  * once for every expert there */
     double state_share;  /* of the links' rate: its collectives of gradients and parameters */

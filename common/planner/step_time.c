@@ -109,8 +109,7 @@ static void stage_seconds_of(const struct step *step, unsigned stage, struct sta
                      moe * (step->moe.compute.forward + step->moe.compute.backward);
     if (stage + 1 == step->layout.pp)
         compute += step->head.forward + step->head.backward;
-    double floor = layers * (framework->host_forward_seconds + framework->host_backward_seconds) +
-                   moe * framework->moe_host_seconds;
+    double floor = layers * (framework->host_forward_seconds + framework->host_backward_seconds);
 
     *ret = (struct stage_seconds){0};
     ret->parts[TIME_COMPUTE] = compute;
@@ -120,7 +119,7 @@ static void stage_seconds_of(const struct step *step, unsigned stage, struct sta
     ret->parts[TIME_PP] = pp_seconds(step);
     for (unsigned part = 0; part < TIME_PART_COUNT; part++)
         ret->total += ret->parts[part];
-    ret->parts[TIME_HOST] = larger(0, floor - ret->total);
+    ret->parts[TIME_HOST] = larger(0, floor - ret->total) + moe * framework->moe_host_seconds;
     ret->total += ret->parts[TIME_HOST];
 }
 
