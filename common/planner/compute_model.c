@@ -10,6 +10,7 @@
 #define ELEMENTWISE_BACKWARD 2.0  /* of forward */
 #define LOGITS_TRAFFIC_BYTES 16.0 /* per logit: write, read for maximum, sum and gradient */
 #define READ_AND_WRITE 2.0
+#define OPERATORS_RECOMPUTED 0.4 /* of products: key, attention's output and up of a Llama layer */
 
 static double alignment_share(const struct plan_context *context, double out, double in)
 {
@@ -152,7 +153,7 @@ void compute_layer(const struct plan_context *context, const struct plan *plan, 
     matrices += moe ? shared_seconds(context, plan, rows)
                     : mlp_seconds(context, rows, context->architecture->token_half / rows,
                                   (double)model->ffn / tp);
-    double kept = memory_layer_activations(context, plan, moe, RECOMPUTE_SELECTIVE);
+    double kept = memory_linear_activations(context, plan, moe);
     double elementwise =
         context->framework->elementwise_passes * kept / context->memory_bytes_per_second;
     if (context->precision == PRECISION_FP8)
@@ -165,6 +166,8 @@ void compute_layer(const struct plan_context *context, const struct plan *plan, 
                     attention.backward + ELEMENTWISE_BACKWARD * elementwise;
     if (plan->recompute == RECOMPUTE_FULL)
         ret->backward += ret->forward;
+    else if (plan->recompute == RECOMPUTE_SELECTIVE && context->framework->selective_operators)
+        ret->backward += OPERATORS_RECOMPUTED * (matrices + routed.forward) + elementwise;
     else if (plan->recompute == RECOMPUTE_SELECTIVE)
         ret->backward += attention.forward;
 }

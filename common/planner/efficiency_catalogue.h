@@ -45,8 +45,10 @@ struct efficiency_framework {
     bool fused_attention;         /* flash attention: no s*s tensors */
     double attention_scale;       /* its fused kernels against the architecture's best */
     double extra_gradient_bytes;  /* 16 bit gradients kept beside the profile's, BF16 only */
-    double extra_hidden_copies;   /* activations of hidden width kept beyond the paper's
-                                   * count where RMS norms are composed of small kernels */
+    double hidden_copies;         /* activations of hidden width that a layer with RMS norms keeps:
+                                   * 4 fused, without dropout; the paper's 5; 9 in small kernels */
+    bool selective_operators;     /* selective recompute keeps every second product's output
+                                   * (torchtitan), and does not redo attention */
     double elementwise_passes;    /* times the stored activations are read or written, forward */
     double fp8_cast_bytes;        /* moved for each input of a FP8 product, forward and backward */
     double softmax_bytes_forward; /* per score, unfused attention only */

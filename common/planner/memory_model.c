@@ -7,6 +7,7 @@
 #define PIPELINE_BUFFERS 4.0
 
 #define HIDDEN_COPIES 5.0   /* both norms' inputs and outputs, and dropout's masks */
+#define OPERATORS_KEPT (2.0 / 3) /* of attention's widths: query or value, and the output */
 #define FP8_SAVED_BYTES 1.0 /* against 16 bit, of each input that a product keeps */
 
 static double larger(double left, double right) { return left > right ? left : right; }
@@ -61,34 +62,64 @@ double memory_product_inputs(const struct plan_context *context, const struct pl
            (2 * model->hidden / divisor + heads / tp + inner);
 }
 
-double memory_layer_activations(const struct plan_context *context, const struct plan *plan,
-                                bool moe, enum recompute recompute)
+double memory_linear_activations(const struct plan_context *context, const struct plan *plan,
+                                 bool moe)
 {
     const struct model_spec *model = context->model;
     double tokens = plan_rank_tokens(&context->training, plan);
     double divisor = plan_sequence_divisor(context->profile, plan);
-    unsigned element = plan_element_bytes(plan);
-    if (recompute == RECOMPUTE_FULL)
-        return element * tokens * model->hidden / divisor;
-
     double split, whole, tp = plan->degrees.tp;
     attention_widths(model, &split, &whole);
-    double copies = model->norm == NORM_RMS ? context->framework->extra_hidden_copies : 0;
-    double hidden = (HIDDEN_COPIES + copies) * model->hidden / divisor;
-    double bytes =
-        element * tokens * (hidden + whole / divisor + split / tp + mlp_width(context, plan, moe));
+    double copies = model->norm == NORM_RMS ? context->framework->hidden_copies : HIDDEN_COPIES;
+    double width = copies * model->hidden / divisor + whole / divisor + split / tp +
+                   mlp_width(context, plan, moe);
+    double bytes = plan_element_bytes(plan) * tokens * width;
     if (plan->precision == PRECISION_FP8)
         bytes -= FP8_SAVED_BYTES * memory_product_inputs(context, plan, moe);
+    return bytes;
+}
+
+/* What is kept where every second product is computed again: the layer's input, the outputs of
+ * the query, the value, the gate (without one the output) and the last product, and attention's. */
+static double operator_activations(const struct plan_context *context, const struct plan *plan,
+                                   bool moe)
+{
+    const struct model_spec *model = context->model;
+    double tp = plan->degrees.tp, divisor = plan_sequence_divisor(context->profile, plan);
+    double matrices = model->gated_mlp ? 3 : 2, split, whole;
+    attention_widths(model, &split, &whole);
+    double width = 2 * model->hidden / divisor + (whole / divisor + split / tp) * OPERATORS_KEPT +
+                   mlp_width(context, plan, moe) / matrices;
+    return plan_element_bytes(plan) * plan_rank_tokens(&context->training, plan) * width;
+}
+
+double memory_layer_activations(const struct plan_context *context, const struct plan *plan,
+                                bool moe, enum recompute recompute)
+{
+    const struct model_spec *model = context->model;
+    double tokens = plan_rank_tokens(&context->training, plan), tp = plan->degrees.tp;
+    unsigned element = plan_element_bytes(plan);
+    if (recompute == RECOMPUTE_FULL)
+        return element * tokens * model->hidden / plan_sequence_divisor(context->profile, plan);
+    if (recompute == RECOMPUTE_SELECTIVE && context->framework->selective_operators)
+        return operator_activations(context, plan, moe);
+    double bytes = memory_linear_activations(context, plan, moe);
     if (context->framework->fused_attention)
         return bytes + 4 * tokens * model->heads / tp;
     double scores = recompute == RECOMPUTE_SELECTIVE ? 0 : 2.0 * element + 1;
     return bytes + scores * tokens * context->training.sequence_length * model->heads / tp;
 }
 
+static bool recomputes_products(const struct plan_context *context, const struct plan *plan)
+{
+    return plan->recompute == RECOMPUTE_FULL ||
+           (plan->recompute == RECOMPUTE_SELECTIVE && context->framework->selective_operators);
+}
+
 /* All that does not depend on the stage. */
 struct layer_bytes {
     double dense, moe; /* activations of a layer and micro batch */
-    double working;    /* of the largest layer at work under full recompute */
+    double working;    /* of the largest layer at work where products are recomputed */
     double logits;     /* last stage */
     double buffers;
     struct rank_parameters widths;  /* of the shards */
@@ -110,7 +141,7 @@ static void layer_bytes_of(const struct plan_context *context, const struct plan
         ret->dense = memory_layer_activations(context, plan, false, plan->recompute);
     if (has_moe)
         ret->moe = memory_layer_activations(context, plan, true, plan->recompute);
-    if (plan->recompute == RECOMPUTE_FULL)
+    if (recomputes_products(context, plan))
         ret->working =
             larger(has_dense ? memory_layer_activations(context, plan, false, RECOMPUTE_NONE) : 0,
                    has_moe ? memory_layer_activations(context, plan, true, RECOMPUTE_NONE) : 0);
@@ -145,7 +176,7 @@ static double gathered_bytes(const struct plan_context *context, const struct pl
     double whole_layer = layer->largest.dense + layer->largest.expert;
     double gathered = gathered_parameter_bytes(plan->precision);
     if (plan->degrees.pp > 1)
-        return gathered * (stage->dense + stage->expert) + gradient_bytes * whole_layer;
+        return (gathered + gradient_bytes) * (stage->dense + stage->expert);
     double tables = rank_table_parameters(&shape) * (context->model->tied_embeddings ? 1 : 2);
     return gathered * (GATHERED_LAYERS * whole_layer + tables) + gradient_bytes * whole_layer;
 }
@@ -192,13 +223,14 @@ static double stage_total(const struct plan_context *context, const struct plan 
     parts[MEMORY_ACTIVATIONS] = in_flight * (dense_layers * layer->dense + moe_layers * layer->moe);
     parts[MEMORY_LOGITS] = stage + 1 == layout->pp ? layer->logits : 0;
     parts[MEMORY_BUFFERS] = layer->buffers;
-    parts[MEMORY_FRAMEWORK] = (double)context->profile->constant_bytes;
     rank_stage_parameters(&shape, layout, stage, &parameters);
     stage_states(context, plan, layer, &parameters, parts);
-    double total = 0;
+    double used = 0;
     for (unsigned part = 0; part < MEMORY_PART_COUNT; part++)
-        total += parts[part];
-    return total;
+        used += parts[part];
+    const struct framework_profile *profile = context->profile;
+    parts[MEMORY_FRAMEWORK] = (double)profile->constant_bytes + profile->fragmentation * used;
+    return used + parts[MEMORY_FRAMEWORK];
 }
 
 static enum fit_verdict verdict_of(const struct plan_context *context, uint64_t total)

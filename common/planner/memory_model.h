@@ -24,9 +24,11 @@
  * In flight: pipeline_schedule.h. Logits (last stage): n V/t times the profile's bytes.
  * Transient of ZeRO-3 and HSDP: two gathered layers, the gathered embedding and head, one
  * layer's whole gradients (torchtitan's FSDP2 prefetch); with pp > 1 the stage's parameters
- * stay gathered (torchtitan: no reshard after forward under PP).
+ * stay gathered and its gradients whole until the last micro batch (torchtitan: no reshard
+ * after forward under PP; torch.distributed.pipelining: no gradient sync before the last).
  * Buffers: 4 w n h/T with pp > 1 (an output and a gradient, sent and received), w n h with
  * sequence parallelism over T > 1 (the gathered sequence), with zero2 a bucket of gradients.
+ * Framework: its constant, and the share of all else that its allocator holds unused.
  * Offload: gradients and optimizer go to the host, under ZeRO-3 and HSDP parameters too
  * (DeepSpeed, ZeRO-Offload and ZeRO-Infinity).
  */
@@ -38,6 +40,11 @@
 /* Of one layer and one micro batch; `recompute` decides what is kept. */
 double memory_layer_activations(const struct plan_context *context, const struct plan *plan,
                                 bool moe, enum recompute recompute);
+
+/* Of one layer and micro batch, all that grows with tokens alone: without attention's s*s scores,
+ * nothing recomputed. */
+double memory_linear_activations(const struct plan_context *context, const struct plan *plan,
+                                 bool moe);
 
 /* Elements that the matrix products of one layer and micro batch take in and keep, which FP8
  * casts, and keeps in half the bytes. */

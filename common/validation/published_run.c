@@ -12,6 +12,7 @@
 #define GIGA 1e9
 #define BITS_PER_BYTE 8.0
 #define USUAL_SEQUENCE 2048
+#define FULL_PIPELINE 4 /* micro batches a stage, where only the micro batch is published */
 
 struct cells {
     const struct csv_table *table;
@@ -125,18 +126,29 @@ static enum schedule schedule_of(const struct cells *cells, const struct degrees
     return degrees->vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
 }
 
+/* Where the row is silent. FSDP in a pipeline: torchtitan cuts the batch of a replica into as many
+ * micro batches as there are stages; else frameworks want it stated, and recipes say 1. */
+static unsigned silent_micro_batch(const struct plan *plan, unsigned replica_batch)
+{
+    unsigned pp = plan->degrees.pp;
+    bool gathered = plan->sharding == SHARDING_ZERO3 || plan->sharding == SHARDING_HSDP;
+    if (pp > 1 && !gathered)
+        return 1;
+    return or_one(replica_batch / pp);
+}
+
 static const char *read_batch(const struct cells *cells, struct published_run *run)
 {
     struct plan *plan = &run->plan;
-    unsigned dp = plan->degrees.dp;
+    unsigned dp = plan->degrees.dp, pp = plan->degrees.pp;
     run->global_batch = whole(cells, "gbs", 0);
     plan->micro_batch = whole(cells, "mbs", 0);
     if (run->global_batch == 0 && plan->micro_batch == 0)
         return "neither global nor micro batch is published";
     if (run->global_batch == 0)
-        run->global_batch = plan->micro_batch * dp;
+        run->global_batch = plan->micro_batch * dp * (pp > 1 ? FULL_PIPELINE * pp : 1);
     if (plan->micro_batch == 0)
-        plan->micro_batch = plan->degrees.pp > 1 ? 1 : or_one(run->global_batch / dp);
+        plan->micro_batch = silent_micro_batch(plan, run->global_batch / dp);
     plan->micro_batches = run->global_batch / plan->micro_batch / dp;
     return plan->micro_batches > 0 ? NULL : "the global batch is smaller than micro batch * dp";
 }
@@ -205,6 +217,8 @@ static void read_memory(const struct cells *cells, struct published_run *run)
     run->memory_allocated = strcasestr(text(cells, "what"), "allocated") != NULL ||
                             strcasestr(text(cells, "what"), "reserved") != NULL;
     run->memory_fact = MEMORY_NO_FACT;
+    if (strcasestr(text(cells, "what"), "middle stage"))
+        return; /* the estimate is of the stage that needs most */
     if (out)
         run->memory_fact = MEMORY_RAN_OUT;
     else if (strcmp(measured, "peak") == 0 && run->memory_bytes > 0)

@@ -59,6 +59,7 @@ static const struct yaml_field entry_table[] = {
      .offset = PROFILE(constant_bytes),
      .required = true,
      .maximum = MAXIMUM_CONSTANT_BYTES},
+    REAL("fragmentation", fragmentation, 1),
     BOOLEAN("sequence_parallel", sequence_parallel),
     REAL("overlap_dp", overlap_dp, 1),
     REAL("overlap_tp", overlap_tp, 1),

@@ -22,7 +22,8 @@ struct framework_profile {
     double gradient_bytes;
     double optimizer_bytes;                        /* master + moments */
     double logits_bytes;                           /* per logit */
-    uint64_t constant_bytes;                       /* context, communication library, unexplained */
+    uint64_t constant_bytes; /* context, communication library, unexplained */
+    double fragmentation;    /* kept by its allocator beyond what is in use, share of that */
     bool sequence_parallel;                        /* with TP */
     enum profile_verdict pipeline[SHARDING_COUNT]; /* that sharding with pp > 1 */
     const char *pipeline_reason[SHARDING_COUNT];
