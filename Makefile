@@ -128,6 +128,8 @@ VALIDATION_SOURCES := \
 	common/validation/published_model.c \
 	common/validation/published_run.c \
 	common/validation/run_case.c \
+	common/validation/coefficient_fit.c \
+	common/validation/leave_one_out.c \
 	common/validation/validation.c \
 	common/report/validation_report.c
 

@@ -71,6 +71,7 @@ static int validate(const struct command_options *options, struct command_io *io
         .models = catalogues.models,
         .catalogues = {catalogues.gpus, catalogues.presets, catalogues.frameworks,
                        catalogues.efficiencies},
+        .leave_one_out = true,
     };
     return report(&request, options, io, err);
 }

@@ -26,14 +26,17 @@ static void summarise(const struct accuracy_row *rows, size_t count, double *err
                       struct accuracy *accuracy)
 {
     double sum = 0, absolute = 0, left_out = 0;
-    size_t n = 0;
+    size_t n = 0, left_out_rows = 0;
     for (size_t i = 0; i < count; i++) {
         if (!is_in(&rows[i], accuracy->set))
             continue;
         double error = error_of(&rows[i]);
         sum += error;
         absolute += fabs(error);
-        left_out += fabs(rows[i].left_out / rows[i].measured - 1);
+        if (rows[i].left_out > 0) {
+            left_out += fabs(rows[i].left_out / rows[i].measured - 1);
+            left_out_rows++;
+        }
         errors[n++] = fabs(error);
     }
     accuracy->n = n;
@@ -45,8 +48,8 @@ static void summarise(const struct accuracy_row *rows, size_t count, double *err
     accuracy->bias = sum / (double)n;
     accuracy->median = n % 2 == 1 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
     accuracy->max = errors[n - 1];
-    if (rows[0].left_out > 0)
-        accuracy->leave_one_out = left_out / (double)n;
+    if (left_out_rows > 0)
+        accuracy->leave_one_out = left_out / (double)left_out_rows;
 }
 
 static bool is_listed(const struct accuracy_list *list, const char *set)

@@ -19,6 +19,9 @@ struct run_case {
     const struct node_topology *kinds[1];
     struct cluster_topology cluster; /* borrows from `preset` */
     struct framework_profile profile;
+    const struct framework_profile *catalogue_profile;
+    const struct efficiency_architecture *catalogue_architecture;
+    const struct efficiency_framework *catalogue_framework;
     struct framework_catalogue frameworks;
     struct job_spec *job;
     struct plan_request request;
@@ -72,6 +75,7 @@ static int open_framework(struct run_case *run_case, const struct run_catalogues
     if (!profile)
         return -1;
     run_case->profile = *profile;
+    run_case->catalogue_profile = profile;
     if (run->sequence_parallel_given)
         run_case->profile.sequence_parallel = run->sequence_parallel;
     run_case->frameworks = (struct framework_catalogue){.profiles = &run_case->profile, .count = 1};
@@ -141,6 +145,8 @@ struct run_case *run_case_create(const struct published_run *run,
         open_cluster(run_case, catalogues, err) < 0 || open_job(run_case, err) < 0 ||
         open_context(run_case, catalogues, err) < 0)
         return NULL;
+    run_case->catalogue_architecture = run_case->context.architecture;
+    run_case->catalogue_framework = run_case->context.framework;
     apply_nvlink(run_case);
     apply_segment(run_case);
     return move_pointer(run_case);
@@ -151,6 +157,36 @@ const struct published_run *run_case_run(const struct run_case *run_case) { retu
 const struct plan_context *run_case_context(const struct run_case *run_case)
 {
     return &run_case->context;
+}
+
+const struct efficiency_architecture *
+run_case_catalogue_architecture(const struct run_case *run_case)
+{
+    return run_case->catalogue_architecture;
+}
+
+const struct efficiency_framework *run_case_catalogue_framework(const struct run_case *run_case)
+{
+    return run_case->catalogue_framework;
+}
+
+void run_case_use(struct run_case *run_case, const struct efficiency_architecture *architecture,
+                  const struct efficiency_framework *framework,
+                  const struct framework_profile *profile)
+{
+    run_case->context.architecture = architecture;
+    run_case->context.framework = framework;
+    run_case->profile.overlap_dp = profile->overlap_dp;
+    run_case->profile.overlap_tp = profile->overlap_tp;
+    run_case->profile.overlap_pp = profile->overlap_pp;
+    run_case->profile.overlap_cp = profile->overlap_cp;
+    run_case->profile.overlap_ep = profile->overlap_ep;
+}
+
+void run_case_use_catalogue(struct run_case *run_case)
+{
+    run_case_use(run_case, run_case->catalogue_architecture, run_case->catalogue_framework,
+                 run_case->catalogue_profile);
 }
 
 void run_case_predicted_time(struct run_case *run_case, struct time_estimate *ret)

@@ -11,6 +11,8 @@
 
 struct preset_catalogue;
 struct efficiency_catalogue;
+struct efficiency_architecture;
+struct efficiency_framework;
 
 /* What cases are made from; outlives them. */
 struct run_catalogues {
@@ -29,6 +31,15 @@ void run_case_free(struct run_case *run_case);
 
 const struct published_run *run_case_run(const struct run_case *run_case);
 const struct plan_context *run_case_context(const struct run_case *run_case);
+
+/* What the catalogues say of its GPU and framework. */
+const struct efficiency_architecture *run_case_catalogue_architecture(const struct run_case *);
+const struct efficiency_framework *run_case_catalogue_framework(const struct run_case *);
+/* From now on costed by these, which are borrowed; of the profile its overlaps. */
+void run_case_use(struct run_case *run_case, const struct efficiency_architecture *architecture,
+                  const struct efficiency_framework *framework,
+                  const struct framework_profile *profile);
+void run_case_use_catalogue(struct run_case *run_case);
 
 /* Seconds of a step with the catalogues' efficiencies as they are now; 0: unknown. */
 double run_case_predicted_seconds(struct run_case *run_case);

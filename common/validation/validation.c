@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "validation/validation.h"
 
+#include "validation/leave_one_out.h"
+
 struct replay {
     const struct validation_request *request;
     struct validation *result;
     struct accuracy_row *time, *peaks;
+    struct run_case **cases; /* of `time` */
     struct validation_memory *memory;
     struct validation_skip *skipped;
 };
@@ -57,6 +60,7 @@ static int replay_time(struct replay *replay, size_t row, struct error_info *err
         return skip(replay, run->id, "no step time is published, or an impossible one", err);
     if (predicted <= 0)
         return skip(replay, run->id, "no such pipeline layout, or an unknown GPU", err);
+    replay->cases[result->time_count] = move_pointer(run_case);
     replay->time[result->time_count++] =
         (struct accuracy_row){.run = run, .measured = measured, .predicted = predicted};
     return 0;
@@ -119,10 +123,11 @@ static int reserve(struct replay *replay, struct error_info *err)
     size_t runs = replay->request->runs ? replay->request->runs->rows : 0;
     size_t memory = replay->request->memory ? replay->request->memory->rows : 0;
     replay->time = arena_allocate_array(arena, runs + 1, sizeof(*replay->time));
+    replay->cases = arena_allocate_array(arena, runs + 1, sizeof(struct run_case *));
     replay->peaks = arena_allocate_array(arena, memory + 1, sizeof(*replay->peaks));
     replay->memory = arena_allocate_array(arena, memory + 1, sizeof(*replay->memory));
     replay->skipped = arena_allocate_array(arena, runs + memory + 1, sizeof(*replay->skipped));
-    return replay->time && replay->peaks && replay->memory && replay->skipped
+    return replay->time && replay->cases && replay->peaks && replay->memory && replay->skipped
                ? 0
                : error_set_memory(err);
 }
@@ -151,7 +156,14 @@ struct validation *validation_run(const struct validation_request *request, stru
     if (!replay.result)
         return error_null(error_set_memory(err));
     replay.result->arena = arena;
-    if (reserve(&replay, err) < 0 || replay_rows(&replay, err) < 0 || summarise(&replay, err) < 0)
+    int status = reserve(&replay, err);
+    if (status == 0)
+        status = replay_rows(&replay, err);
+    if (status == 0 && request->leave_one_out)
+        status = leave_one_out(replay.time, replay.cases, replay.result->time_count, err);
+    for (size_t i = 0; i < replay.result->time_count; i++)
+        run_case_free(replay.cases[i]);
+    if (status < 0 || summarise(&replay, err) < 0)
         return NULL;
     replay.result->arena = move_pointer(arena);
     return replay.result;

@@ -45,6 +45,7 @@ struct validation_request {
     const struct publication_catalogue *publications;
     const struct model_catalogue *models;
     struct run_catalogues catalogues;
+    bool leave_one_out; /* leave_one_out.h; seconds, not milliseconds */
 };
 
 struct validation *validation_run(const struct validation_request *request, struct error_info *err);
