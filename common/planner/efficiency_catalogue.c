@@ -67,6 +67,7 @@ static const struct yaml_field framework_fields[] = {
      .offset = offsetof(struct efficiency_framework, deduplicates_dispatch),
      .required = true},
     SHARE_FIELD(efficiency_framework, state_share),
+    REAL_FIELD(efficiency_framework, owner_seconds),
     REAL_FIELD(efficiency_framework, step_seconds),
     REAL_FIELD(efficiency_framework, bucket_bytes),
     TEXT_FIELD(efficiency_framework, source),

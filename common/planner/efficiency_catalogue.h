@@ -58,6 +58,8 @@ struct efficiency_framework {
     double moe_host_seconds;    /* a MoE layer waits for its counts, whatever else it does */
     bool deduplicates_dispatch; /* a token crosses the network once for every node it goes to, not
                                  * once for every expert there */
+    double owner_seconds; /* a step, for each rank that shares the optimizer, where every one's
+                           * share is reduced to it and sent out by calls of its own */
     double state_share;  /* of the links' rate: its collectives of gradients and parameters */
     double step_seconds; /* of a step: data, logging, optimizer launch */
     double bucket_bytes; /* of gradients reduced in one call */

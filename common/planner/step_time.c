@@ -170,7 +170,12 @@ static double dp_seconds(const struct step *step, const struct rank_parameters *
         total += state_seconds(step, STATES_EXPERT, stage->expert);
     bool throughout = sharded_states_of(step->plan->sharding).gradients;
     double window = micro_batch_seconds * (throughout ? step->plan->micro_batches : 1);
-    return total - smaller(total * step->context->profile->overlap_dp, window);
+    double hidden = smaller(total * step->context->profile->overlap_dp, window);
+    struct sharded_states sharding = sharded_states_of(step->plan->sharding);
+    double owners = sharding.optimizer && !sharding.parameters
+                        ? step->spans.of[GROUP_STATE_SHARD].size - 1.0
+                        : 0;
+    return total - hidden + owners * step->context->framework->owner_seconds;
 }
 
 static void step_init(struct step *step)

@@ -53,6 +53,7 @@ static const struct knob_kind framework_kinds[] = {
     FRAMEWORK(host_backward_seconds, 0.5e-3, 0.01),
     FRAMEWORK(moe_host_seconds, 1e-3, 0.02),
     FRAMEWORK(state_share, 0.8, 1),
+    FRAMEWORK(owner_seconds, 1e-5, 0.1),
     FRAMEWORK(step_seconds, 0.02, 2),
 };
 

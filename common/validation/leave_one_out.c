@@ -4,12 +4,14 @@
 #include "validation/coefficient_fit.h"
 #include <string.h>
 
+enum fold_kind { FOLD_SET, FOLD_MODEL, FOLD_GPUS };
+
 struct folds {
     struct accuracy_row *rows;
     struct run_case *const *cases;
     size_t count;
     struct fit_row *seen; /* owned */
-    bool by_model;
+    enum fold_kind kind;
 };
 
 static bool same_framework(const struct folds *folds, size_t left, size_t right)
@@ -22,18 +24,24 @@ static bool same_fold(const struct folds *folds, size_t left, size_t right)
     const struct published_run *one = folds->rows[left].run, *other = folds->rows[right].run;
     if (!same_framework(folds, left, right))
         return false;
-    return folds->by_model ? strcmp(one->model_name, other->model_name) == 0
-                           : strcmp(one->set, other->set) == 0;
+    switch (folds->kind) {
+    case FOLD_SET:
+        return strcmp(one->set, other->set) == 0;
+    case FOLD_MODEL:
+        return strcmp(one->model_name, other->model_name) == 0;
+    default:
+        return one->gpus == other->gpus;
+    }
 }
 
-/* Whether all rows of the framework are of one set. */
-static bool has_one_set(const struct folds *folds, size_t row)
+/* The coarsest that leaves something of the row's framework to learn from. */
+static enum fold_kind kind_for(struct folds *folds, size_t row)
 {
-    for (size_t i = 0; i < folds->count; i++)
-        if (same_framework(folds, row, i) &&
-            strcmp(folds->rows[row].run->set, folds->rows[i].run->set) != 0)
-            return false;
-    return true;
+    for (folds->kind = FOLD_SET; folds->kind < FOLD_GPUS; folds->kind++)
+        for (size_t i = 0; i < folds->count; i++)
+            if (same_framework(folds, row, i) && !same_fold(folds, row, i))
+                return folds->kind;
+    return FOLD_GPUS;
 }
 
 static bool seen_before(const struct folds *folds, size_t row)
@@ -74,7 +82,7 @@ int leave_one_out(struct accuracy_row *rows, struct run_case *const *cases, size
     if (!seen)
         return error_set_memory(err);
     for (size_t i = 0; i < count; i++) {
-        folds.by_model = has_one_set(&folds, i);
+        folds.kind = kind_for(&folds, i);
         if (!seen_before(&folds, i) && leave_out(&folds, i, err) < 0)
             return -1;
     }

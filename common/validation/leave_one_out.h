@@ -4,7 +4,8 @@
  *
  * For each framework profile, each of its sets is left out in turn, the coefficients are found
  * from its other sets alone (coefficient_fit.h) and the set is predicted by those. Where a
- * profile has one set only, one model is left out at a time.
+ * profile has one set only, one model is left out at a time, or where that is one too, one
+ * number of GPUs.
  */
 #ifndef VALIDATION_LEAVE_ONE_OUT_H
 #define VALIDATION_LEAVE_ONE_OUT_H

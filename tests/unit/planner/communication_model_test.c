@@ -2,7 +2,9 @@
 #include "tests/support/unit_test.h"
 
 #include "planner/communication_model.h"
+#include "planner/efficiency_catalogue.h"
 #include "tests/support/planner_fixture.h"
+#include <math.h>
 
 #define LARGE 64e9 /* bytes: latency vanishes */
 #define NEAR 0.005
@@ -39,13 +41,19 @@ static const struct group_span across = {
 static const struct group_span one_each = {
     .size = 4, .per_node = 1, .per_domain = 1, .nodes = 4, .tier = 0};
 
+/* What is left of the NIC's rate where four nodes' collectives meet: two doublings. */
+static double shared_rate(const struct plan_context *context)
+{
+    return context->network_bytes_per_second / (1 + 2 * context->network->doubling_loss);
+}
+
 static void rings_move_their_volumes(void **state)
 {
     (void)state;
     struct bench bench;
     bench_init(&bench, "dgx-h100:4");
     const struct plan_context *context = &bench.context;
-    double inside = context->nvlink_bytes_per_second, outside = context->network_bytes_per_second;
+    double inside = context->nvlink_bytes_per_second, outside = shared_rate(context);
     assert_seconds(collective_seconds(context, &in_node, COLLECTIVE_ALL_REDUCE, LARGE),
                    2 * 7.0 / 8 * LARGE / inside);
     assert_seconds(collective_seconds(context, &in_node, COLLECTIVE_ALL_GATHER, LARGE),
@@ -56,7 +64,26 @@ static void rings_move_their_volumes(void **state)
                    2 * 7.0 / 8 * LARGE / inside + 2 * 3.0 / 4 * LARGE / 8 / outside);
     assert_seconds(collective_seconds(context, &across, COLLECTIVE_ALL_TO_ALL, LARGE),
                    7.0 / 32 * LARGE / inside + 24.0 / 32 * LARGE / outside);
-    assert_seconds(collective_seconds(context, &one_each, COLLECTIVE_SEND, LARGE), LARGE / outside);
+    assert_seconds(collective_seconds(context, &one_each, COLLECTIVE_SEND, LARGE),
+                   LARGE / context->network_bytes_per_second);
+    bench_done(&bench);
+}
+
+/* To 8 experts over 4 nodes a token reaches 3 (1 - (3/4)^8) other nodes, not 6. */
+static void dispatch_crosses_once_for_a_node(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "dgx-h100:4");
+    const struct plan_context *context = &bench.context;
+    double reached = 3 * (1 - pow(0.75, 8));
+    assert_seconds(dispatch_seconds(context, &across, 8, LARGE),
+                   7.0 / 8 * LARGE / context->nvlink_bytes_per_second +
+                       reached / 8 * LARGE / shared_rate(context));
+    assert_true(dispatch_seconds(context, &in_node, 8, LARGE) <=
+                collective_seconds(context, &in_node, COLLECTIVE_ALL_TO_ALL, LARGE) * (1 + NEAR));
+    struct group_span one = {.size = 1, .per_node = 1, .per_domain = 1, .nodes = 1};
+    assert_true(dispatch_seconds(context, &one, 8, LARGE) == 0);
     bench_done(&bench);
 }
 
@@ -131,6 +158,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(rings_move_their_volumes),
+        cmocka_unit_test(dispatch_crosses_once_for_a_node),
         cmocka_unit_test(alone_costs_nothing),
         cmocka_unit_test(small_messages_cost_latency),
         cmocka_unit_test(nodes_without_nvlink_use_pcie),

@@ -29,6 +29,10 @@ static void builtin_has_every_default(void **state)
     const struct efficiency_framework *fallback =
         efficiency_of_framework(catalogue, "megatron-core");
     assert_true(fallback && fallback->fused_attention);
+    const struct efficiency_network *wire = efficiency_of_network(catalogue, "infiniband");
+    assert_true(wire && strcmp(wire->name, "infiniband") == 0);
+    assert_string_equal(efficiency_of_network(catalogue, "carrier pigeon")->name,
+                        EFFICIENCY_DEFAULT_ROW);
     assert_int_equal(strcmp(catalogue->protocols[0].name, "ll"), 0);
     for (size_t i = 0; i < catalogue->architecture_count; i++)
         assert_true(strlen(catalogue->architectures[i].source) > 0);
@@ -77,10 +81,11 @@ static void short_lists_are_refused(void **state)
 {
     (void)state;
     static const char text[] = "schema: parplan.efficiencies/1\nsource: x\nnvlink_share: 0.8\n"
-                               "pcie_share: 0.8\nnetwork_share: 0.8\n"
+                               "pcie_share: 0.8\n"
                                "assumed_nic_bytes_per_second: 1e9\ntight_share: 0.1\n"
                                "host_memory_bytes_per_second: 1e9\nnvme_bytes_per_second: 1e9\n"
-                               "architectures: []\nframeworks: []\nprotocols: []\n";
+                               "architectures: []\nframeworks: []\nprotocols: []\n"
+                               "networks: []\n";
     struct error_info err = {.kind = ERROR_NONE};
     assert_null(efficiency_catalogue_parse(text, sizeof(text) - 1, "e.yaml", &err));
     assert_non_null(strstr(err.text, "architectures"));

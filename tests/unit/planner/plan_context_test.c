@@ -89,7 +89,8 @@ static void unknown_links_are_assumed_and_said(void **state)
     assert_int_equal(bench.context.shape.domain_gpus, 1);
     assert_rate(bench.context.network_bytes_per_second,
                 bench.fixture.efficiencies->assumed_nic_bytes_per_second *
-                    bench.fixture.efficiencies->network_share);
+                    bench.context.network->share);
+    assert_string_equal(bench.context.network->name, EFFICIENCY_DEFAULT_ROW);
     assert_rate(bench.context.pcie_bytes_per_second, 63 * GIGA * 0.76);
     bench_done(&bench);
 }

@@ -11,8 +11,16 @@ static const struct {
     double bytes;
     const char *pipeline; /* r: recommended, a: allowed, n: refused */
 } profiles[] = {
-    {"megatron-core", 18, "araaa"}, {"nemo", 18, "araaa"},  {"megatron-deepspeed", 18, "arnnn"},
-    {"deepspeed", 16, "arnnn"},     {"fsdp2", 16, "araaa"}, {"torchtitan", 16, "araaa"},
+    {"megatron-core", 18, "araaa"},
+    {"nemo", 16, "araaa"},
+    {"megatron-deepspeed", 18, "arnnn"},
+    {"deepspeed", 16, "arnnn"},
+    {"fsdp2", 16, "araaa"},
+    {"torchtitan", 16, "araaa"},
+    {"megatron-lm-2021", 18, "arnnn"},
+    {"llm-foundry", 16, "araaa"},
+    {"internevo", 26, "araaa"},
+    {"deepspeed-2021", 16, "arnnn"},
 };
 
 static void builtin_profiles(void **state)
@@ -48,13 +56,14 @@ static void the_default_and_the_unknown(void **state)
     assert_string_equal(framework_catalogue_find(catalogue, NULL, NULL)->name, "megatron-core");
     assert_null(framework_catalogue_find(catalogue, "jax", &err));
     assert_string_equal(err.text, "framework: \"jax\" is not one of megatron-core, nemo, "
-                                  "megatron-deepspeed, deepspeed, fsdp2, torchtitan");
+                                  "megatron-deepspeed, deepspeed, fsdp2, torchtitan, "
+                                  "megatron-lm-2021, llm-foundry, internevo, deepspeed-2021");
 }
 
 #define SCHEMA "schema: parplan.frameworks/1\nframeworks:\n"
 #define START                                                                                      \
     "  - {name: x, title: X, source: s, parameter_bytes: 2, gradient_bytes: 4, "                   \
-    "optimizer_bytes: 12, logits_bytes: 10, constant_bytes: 2GiB, "                                \
+    "optimizer_bytes: 12, logits_bytes: 10, constant_bytes: 2GiB, fragmentation: 0, "              \
     "sequence_parallel: true, overlap_tp: 0, overlap_pp: 0, "                                      \
     "overlap_cp: 0, overlap_ep: 0, "
 #define VERDICT "{verdict: allowed, reason: r}"

@@ -161,7 +161,7 @@ static void presets_are_all_there(void **state)
         "qwen3-30b-a3b", "mixtral-8x22b", "mixtral-8x7b", "qwen3-235b-a22b", "deepseek-v2",
         "deepseek-v3",   "gpt2",          "gpt2-xl",      "gpt3-175b",       "gpt-neox-20b",
         "bloom",         "opt-6.7b",      "gemma-2b",     "gemma-7b",        "mistral-7b",
-        "mistral-nemo",  "gpt-oss-20b",   "gpt-oss-120b",
+        "mistral-nemo",  "gpt-oss-20b",   "gpt-oss-120b", "internlm-7b",     "internlm-20b",
     };
     CLEANUP(model_catalogue) struct model_catalogue *catalogue = model_catalogue_builtin(NULL);
     assert_non_null(catalogue);
