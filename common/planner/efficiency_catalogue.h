@@ -60,9 +60,9 @@ struct efficiency_framework {
                                  * once for every expert there */
     double owner_seconds; /* a step, for each rank that shares the optimizer, where every one's
                            * share is reduced to it and sent out by calls of its own */
-    double state_share;  /* of the links' rate: its collectives of gradients and parameters */
-    double step_seconds; /* of a step: data, logging, optimizer launch */
-    double bucket_bytes; /* of gradients reduced in one call */
+    double state_share;   /* of the links' rate: its collectives of gradients and parameters */
+    double step_seconds;  /* of a step: data, logging, optimizer launch */
+    double bucket_bytes;  /* of gradients reduced in one call */
     const char *source;
 };
 

@@ -6,9 +6,9 @@
 #define GATHERED_LAYERS 2.0 /* the one at work and the one being prefetched */
 #define PIPELINE_BUFFERS 4.0
 
-#define HIDDEN_COPIES 5.0   /* both norms' inputs and outputs, and dropout's masks */
+#define HIDDEN_COPIES 5.0        /* both norms' inputs and outputs, and dropout's masks */
 #define OPERATORS_KEPT (2.0 / 3) /* of attention's widths: query or value, and the output */
-#define FP8_SAVED_BYTES 1.0 /* against 16 bit, of each input that a product keeps */
+#define FP8_SAVED_BYTES 1.0      /* against 16 bit, of each input that a product keeps */
 
 static double larger(double left, double right) { return left > right ? left : right; }
 static double smaller(double left, double right) { return left < right ? left : right; }

@@ -17,7 +17,7 @@
 #define FIT_MAXIMUM_ARCHITECTURES 8u
 
 struct coefficients {
-    const struct efficiency_architecture *kinds[FIT_MAXIMUM_ARCHITECTURES]; /* the catalogue's */
+    const struct efficiency_architecture *kinds[FIT_MAXIMUM_ARCHITECTURES];  /* the catalogue's */
     struct efficiency_architecture architectures[FIT_MAXIMUM_ARCHITECTURES]; /* found */
     size_t architecture_count;
     struct efficiency_framework framework;
