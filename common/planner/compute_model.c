@@ -10,8 +10,9 @@
 #define ELEMENTWISE_BACKWARD 2.0  /* of forward */
 #define LOGITS_TRAFFIC_BYTES 16.0 /* per logit: write, read for maximum, sum and gradient */
 #define READ_AND_WRITE 2.0
-#define OPERATORS_RECOMPUTED 0.4 /* of products: key, attention's output and up of a Llama layer   \
-                                  */
+#define OPERATORS_RECOMPUTED                                                                       \
+    0.4 /* of products: key, attention's output and up of a Llama layer                            \
+         */
 
 static double alignment_share(const struct plan_context *context, double out, double in)
 {

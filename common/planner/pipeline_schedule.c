@@ -6,7 +6,8 @@
 bool pipeline_layout_of(unsigned layers, unsigned pp, unsigned vpp, struct pipeline_layout *ret)
 {
     uint64_t chunks = (uint64_t)pp * vpp;
-    if (chunks == 0 || chunks > layers)
+    unsigned empty = vpp > 1 ? SHORT_BY_EMBEDDING_AND_LOSS : 0;
+    if (chunks == 0 || layers == 0 || chunks > (uint64_t)layers + empty)
         return false;
     struct pipeline_layout layout = {.pp = pp, .vpp = vpp};
     layout.chunk_layers = (unsigned)((layers + chunks - 1) / chunks);
@@ -19,7 +20,8 @@ bool pipeline_layout_of(unsigned layers, unsigned pp, unsigned vpp, struct pipel
         layout.last_short = missing > 0;
         layout.first_short = missing > 1;
     }
-    if (layout.last_short >= layout.chunk_layers || layout.first_short >= layout.chunk_layers)
+    if (vpp == 1 &&
+        (layout.last_short >= layout.chunk_layers || layout.first_short >= layout.chunk_layers))
         return false;
     *ret = layout;
     return true;

@@ -9,12 +9,14 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include <stdint.h>
 
 #define PUBLICATION_MAXIMUM_ROWS 1024u
 
 struct publication {
     const char *set;      /* how the set's name begins */
     const char *sharding; /* stands in the row's zero_fsdp; NULL: any */
+    uint64_t vpp;         /* where the row's is silent; 0: none */
     const char *framework;
     double network_gbit_per_gpu; /* where the row's interconnect is silent */
     const char *source;

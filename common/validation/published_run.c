@@ -97,7 +97,8 @@ static const char *read_degrees(const struct cells *cells, struct published_run 
     degrees->tp = or_one(whole(cells, "tp", 0));
     degrees->pp = or_one(whole(cells, "pp", 0));
     degrees->cp = or_one(whole(cells, "cp", 0));
-    degrees->vpp = or_one(whole(cells, "vpp", 0));
+    degrees->vpp =
+        or_one(whole(cells, "vpp", degrees->pp > 1 ? (unsigned)run->publication->vpp : 0));
     degrees->ep = or_one(whole(cells, "ep", 0));
     degrees->etp = degrees->ep > 1 ? 1 : degrees->tp;
     uint64_t cell = (uint64_t)degrees->tp * degrees->pp * degrees->cp;
