@@ -101,6 +101,11 @@ PLANNER_SOURCES := \
 	common/planner/communication_model.c \
 	common/planner/compute_model.c \
 	common/planner/efficiency_catalogue.c \
+	common/planner/explanation/plan_explain.c \
+	common/planner/explanation/rule_words.c \
+	common/planner/explanation/rules_degrees.c \
+	common/planner/explanation/rules_fit.c \
+	common/planner/explanation/rules_setting.c \
 	common/planner/group_span.c \
 	common/planner/memory_model.c \
 	common/planner/pipeline_schedule.c \
@@ -110,7 +115,6 @@ PLANNER_SOURCES := \
 	common/planner/plan_search.c \
 	common/planner/step_time.c \
 	common/planner/strategy.c \
-	common/planner/strategy_rules.c \
 	common/planner/strategy_words.c \
 	common/planner/search/candidate_pool.c \
 	common/planner/search/configuration_search.c \

@@ -234,7 +234,8 @@ static int search_and_explain(struct assembly *assembly, struct error_info *err)
     memcpy(list->rejected, assembly->pool->rejected, sizeof(list->rejected));
     list->examined = assembly->pool->examined;
     strategy_choose(&assembly->context, assembly->pool, &assembly->strategy);
-    if (strategy_rules(&assembly->strategy, &list->rules, &list->rule_count, err) < 0)
+    plan_explain_fn explain = assembly->context.request->explain;
+    if (explain && explain(&assembly->strategy, list, err) < 0)
         return -1;
     if (!assembly->strategy.chosen)
         return fill_nearest(assembly, err);

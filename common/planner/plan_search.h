@@ -20,6 +20,11 @@
 #define PLAN_DEFAULT_TOP 6u /* the answer and the five next best */
 
 struct efficiency_catalogue;
+struct strategy;
+
+/* Adds to the list why the search decided as it did: plan_explain (explanation/). */
+typedef int (*plan_explain_fn)(const struct strategy *strategy, struct plan_list *list,
+                               struct error_info *err);
 
 struct plan_request {
     const struct model_spec *model;
@@ -33,6 +38,7 @@ struct plan_request {
     unsigned gpus_per_node;   /* GPUs used on each node; 0: all */
     unsigned top;             /* plans wanted; 0: PLAN_DEFAULT_TOP */
     const struct efficiency_catalogue *efficiencies; /* NULL: the compiled-in ones, parsed anew */
+    plan_explain_fn explain;                         /* NULL: no rules */
 };
 
 struct plan_list *plan_search(const struct plan_request *request, struct error_info *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strategy: the decision flow: which of the candidates is the answer, and every rule of the
- * flow with what it looked at, what it says and why.
+ * strategy: the decision flow: which of the candidates is the answer, and why. Every rule of
+ * the flow, with what it looked at and what it says, is explanation/plan_explain.h's.
  *
  * The answer: data parallelism without a split model (DDP where it fits in one GPU, else
  * ZeRO-1/2, FSDP or HSDP) when its step is within STRATEGY_SIMPLICITY_MARGIN of the fastest
@@ -41,9 +41,6 @@ struct strategy {
 /* Fills all but `arena` from pool. */
 void strategy_choose(const struct plan_context *context, const struct candidate_pool *pool,
                      struct strategy *ret);
-/* All rules, in the flow's order. */
-int strategy_rules(const struct strategy *strategy, const struct plan_rule **ret_rules,
-                   size_t *ret_count, struct error_info *err);
 /* Why the chosen plan, and why `plan` loses to it. NULL: out of memory. */
 const char *strategy_reason_chosen(const struct strategy *strategy);
 const char *strategy_reason_against(const struct strategy *strategy, const struct plan *plan);

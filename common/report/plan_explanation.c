@@ -10,6 +10,8 @@ static void add_rules(const struct plan_list *list, const struct text_style *sty
         {.title = "rule"},
         {.title = "verdict"},
         {.title = "why, and from which inputs", .wrap = true}};
+    if (list->rule_count == 0)
+        return;
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
     text_heading(style, out, "Rules, in the order of the decision flow");
     for (size_t i = 0; i < list->rule_count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * plan_explanation: why this plan: every rule of the decision flow with its inputs, verdict
- * and reason; the chosen plan; its memory and its step time by part; the next best plans
- * with why they lose; what was rejected; notes.
+ * and reason (where the list has them: plan_request's explain); the chosen plan; its memory
+ * and its step time by part; the next best plans with why they lose; what was rejected; notes.
  */
 #ifndef REPORT_PLAN_EXPLANATION_H
 #define REPORT_PLAN_EXPLANATION_H

@@ -92,7 +92,7 @@ address_of() {
     expect_status 0
     expect_whole 64
     expect_match "report" "$(<"$BATS_TEST_TMPDIR/report.txt")" "llama3-8b"
-    expect_match "report" "$(<"$BATS_TEST_TMPDIR/report.txt")" "golden"
+    expect_match "report" "$(<"$BATS_TEST_TMPDIR/report.txt")" "the simpler one takes"
 }
 
 @test "auto alone: locality only, no degrees set, and how to name a model" {

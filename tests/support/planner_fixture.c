@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/planner_fixture.h"
 
+#include "planner/explanation/plan_explain.h"
+
 int planner_fixture_init(struct planner_fixture *fixture, const char *model, const char *cluster,
                          const char *keys, struct error_info *err)
 {
@@ -29,6 +31,7 @@ int planner_fixture_init(struct planner_fixture *fixture, const char *model, con
         .job = fixture->job,
         .policy = &fixture->policy,
         .efficiencies = fixture->efficiencies,
+        .explain = plan_explain,
     };
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs/scenario.h"
 #include "cli/inputs/cluster_choice.h"
+#include "planner/explanation/plan_explain.h"
 #include "workload/model_source.h"
 #include <unistd.h>
 
@@ -77,6 +78,7 @@ int scenario_open(struct scenario *scenario, const struct command_options *optio
         .gpus_per_node = scenario->gpus_per_node,
         .top = (unsigned)options->top,
         .efficiencies = scenario->catalogues.efficiencies,
+        .explain = plan_explain,
     };
     return 0;
 }

@@ -232,6 +232,26 @@ static void every_rule_is_evaluated(void **state)
     }
 }
 
+static void without_a_stage_that_explains_there_are_no_rules(void **state)
+{
+    (void)state;
+    struct search search;
+    search_init(&search, "llama3-8b", "dgx-h100:8", "global_batch=512");
+    if (!search.list)
+        fail_msg("%s", search.err.text);
+    search.fixture.request.explain = NULL;
+    CLEANUP(plan_list) struct plan_list *bare = plan_search(&search.fixture.request, &search.err);
+    if (!bare)
+        fail_msg("%s", search.err.text);
+    assert_int_equal(bare->rule_count, 0);
+    assert_int_equal(bare->plan_count, search.list->plan_count);
+    for (size_t i = 0; i < bare->plan_count; i++) {
+        assert_int_equal(plan_compare(&bare->plans[i], &search.list->plans[i]), 0);
+        assert_string_equal(bare->plans[i].reasons[0], search.list->plans[i].reasons[0]);
+    }
+    search_done(&search);
+}
+
 static const struct plan_remedy *remedy(const struct search *search, const char *kind)
 {
     for (size_t i = 0; i < search->list->remedy_count; i++)
@@ -431,6 +451,7 @@ int main(void)
         cmocka_unit_test(large_dense_models_are_split),
         cmocka_unit_test(every_plan_is_told),
         cmocka_unit_test(every_rule_is_evaluated),
+        cmocka_unit_test(without_a_stage_that_explains_there_are_no_rules),
         cmocka_unit_test(what_does_not_fit_says_what_would),
         cmocka_unit_test(remedies_are_tried),
         cmocka_unit_test(given_keys_are_constraints),
