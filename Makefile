@@ -84,6 +84,7 @@ TOPOLOGY_SOURCES := \
 WORKLOAD_SOURCES := \
 	common/workload/admin_config.c \
 	common/workload/framework_profile.c \
+	common/workload/job/job_bounds.c \
 	common/workload/job_spec.c \
 	common/workload/launch_flags.c \
 	common/workload/model_catalogue.c \
@@ -121,6 +122,7 @@ PLANNER_SOURCES := \
 	common/planner/search/constraint.c \
 	common/planner/search/plan_remedy.c \
 	common/planner/search/refusal.c \
+	common/planner/search/search_space.c \
 	common/planner/sizes/communication_volume.c \
 	common/planner/sizes/plan_shape.c
 
@@ -385,6 +387,7 @@ UNIT_TESTS := \
 	tests/unit/workload/launch_flags_test.c \
 	tests/unit/workload/admin_config_test.c \
 	tests/unit/workload/framework_profile_test.c \
+	tests/unit/workload/job_bounds_test.c \
 	tests/unit/workload/job_spec_test.c \
 	tests/unit/workload/model_catalogue_test.c \
 	tests/unit/workload/model_config_test.c \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/placement.h"
 #include "mapping/mapping_cost.h"
+#include "workload/job/job_bounds.h"
 
 static unsigned ranks_per_node(const struct plan_request *request)
 {
@@ -56,6 +57,8 @@ static int choose_plan(const struct plan_request *request, struct placement *pla
 {
     if (request->model)
         return plan_with_model(request, placement, err);
+    if (job_bounds_refuse(request->job, err) < 0)
+        return -1;
     if (job_spec_has_degrees(request->job))
         return plan_without_model(request, placement, err);
     placement->plan.degrees = DEGREES_ONE;

@@ -110,6 +110,7 @@ struct plan_list {
     size_t rule_count;
     uint64_t rejected[REJECTION_COUNT];
     uint64_t examined; /* configurations costed */
+    uint64_t pruned;   /* more that a neighbour decided */
     const struct plan_remedy *remedies;
     size_t remedy_count;
     /* The nearest plan that does not fit (plan_count == 0): what is needed and available. */

@@ -198,12 +198,29 @@ static int fill_pareto(struct plan_list *list, struct error_info *err)
     return 0;
 }
 
+/* Nothing was costed: bounds, which say the nearest value, or constraints stand against all. */
+static int refuse(struct assembly *assembly, struct error_info *err)
+{
+    struct plan_list *list = assembly->list;
+    const struct plan_remedy *beyond = NULL;
+    size_t count = 0;
+    if (refusal_remedies(&assembly->context, assembly->pool, list->arena, &list->remedies,
+                         &list->remedy_count, err) < 0 ||
+        plan_remedies(&assembly->context, NULL, assembly->pool, list->arena, &beyond, &count, err) <
+            0)
+        return -1;
+    if (count > 0) {
+        list->remedies = beyond;
+        list->remedy_count = count;
+    }
+    return 0;
+}
+
 static int fill_nearest(struct assembly *assembly, struct error_info *err)
 {
     struct plan_list *list = assembly->list;
     if (!assembly->pool->has_nearest)
-        return refusal_remedies(&assembly->context, assembly->pool, list->arena, &list->remedies,
-                                &list->remedy_count, err);
+        return refuse(assembly, err);
     struct plan *nearest = arena_allocate(list->arena, sizeof(*nearest));
     if (!nearest)
         return error_set_memory(err);
@@ -233,6 +250,7 @@ static int search_and_explain(struct assembly *assembly, struct error_info *err)
     run_search(assembly);
     memcpy(list->rejected, assembly->pool->rejected, sizeof(list->rejected));
     list->examined = assembly->pool->examined;
+    list->pruned = assembly->pool->pruned;
     strategy_choose(&assembly->context, assembly->pool, &assembly->strategy);
     plan_explain_fn explain = assembly->context.request->explain;
     if (explain && explain(&assembly->strategy, list, err) < 0)

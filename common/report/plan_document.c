@@ -126,6 +126,7 @@ static void add_outcome(struct json_value *document, const struct plan_list *lis
     for (unsigned i = 0; i < REJECTION_COUNT; i++)
         json_add_unsigned(rejected, rejection_name((enum rejection)i), list->rejected[i]);
     json_add_unsigned(document, "examined", list->examined);
+    json_add_unsigned(document, "pruned", list->pruned);
     struct json_value *remedies = json_add_array(document, "remedies");
     for (size_t i = 0; i < list->remedy_count; i++) {
         struct json_value *object = json_add_object(remedies, NULL);

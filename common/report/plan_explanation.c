@@ -149,12 +149,17 @@ static void add_others(const struct plan_list *list, const struct text_style *st
 static void add_rejected(const struct plan_list *list, const struct text_style *style,
                          struct text_buffer *out)
 {
+    CLEANUP_DONE(text_buffer) struct text_buffer line;
+    text_buffer_init(&line, TEXT_BUFFER_REPORT_MAXIMUM);
+    text_buffer_add(&line, "%s configurations costed", number_grouped(list->examined).text);
+    if (list->pruned > 0)
+        text_buffer_add(&line, ", %s more decided by a neighbour",
+                        number_grouped(list->pruned).text);
+    plan_report_rejections(list, "; left out: ", &line);
     text_heading(style, out, "Examined");
-    text_buffer_add(out,
-                    "  %s configurations costed; left out: ", number_grouped(list->examined).text);
-    size_t before = out->length;
-    plan_report_rejections(list, out);
-    text_buffer_add_text(out, out->length == before ? "none\n" : "\n");
+    text_buffer_add_text(out, "  ");
+    text_wrap(text_buffer_text(&line), 2, text_style_width(style), out);
+    text_buffer_add_text(out, "\n");
 }
 
 void plan_explanation_text(const struct plan_report *report, const struct text_style *style,

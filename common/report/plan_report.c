@@ -86,9 +86,9 @@ void plan_report_plans(const struct plan_report *report, const struct text_style
     text_table_write(table, style, out);
 }
 
-void plan_report_rejections(const struct plan_list *list, struct text_buffer *out)
+void plan_report_rejections(const struct plan_list *list, const char *lead, struct text_buffer *out)
 {
-    const char *separator = "";
+    const char *separator = lead;
     for (unsigned i = 0; i < REJECTION_COUNT; i++) {
         if (list->rejected[i] == 0)
             continue;
@@ -145,8 +145,10 @@ static void write_misfit(const struct plan_report *report, struct text_buffer *o
     text_buffer_add(out, "nothing fits: %s on %s", report->request->model->name,
                     report->request->cluster->name);
     if (!nearest) {
-        text_buffer_add_text(out, "; left out: ");
-        plan_report_rejections(report->list, out);
+        size_t before = out->length;
+        plan_report_rejections(report->list, "; left out: ", out);
+        if (out->length == before)
+            text_buffer_add_text(out, ": no configuration is within the bounds");
         return;
     }
     char degrees[DEGREES_TEXT_BYTES];

@@ -39,8 +39,9 @@ void policy_report_text(const struct degrees *degrees, const struct policy_verdi
 struct json_value *policy_report_json(const struct degrees *degrees,
                                       const struct policy_verdict *verdict);
 
-/* "policy 3, memory 1,204"; nothing when none was rejected. */
-void plan_report_rejections(const struct plan_list *list, struct text_buffer *out);
+/* lead, then "policy 3, memory 1,204"; nothing when none was rejected. */
+void plan_report_rejections(const struct plan_list *list, const char *lead,
+                            struct text_buffer *out);
 
 /* Parts that several reports share: what was asked; the remedies; the notes; a sentence that
  * says what the nearest plan needs and what there is ("nothing fits: …"). */

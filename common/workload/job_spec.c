@@ -3,6 +3,7 @@
 
 #include "base/parse_number.h"
 #include "base/yaml_fields.h"
+#include "workload/job/job_bounds.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +32,12 @@ static const char *const place_choices[] = {"env", "slurm", NULL};
         .name = (word), .type = JOB_TYPE_UNSIGNED, .minimum = (low), .maximum = (high),            \
         .help = (line)                                                                             \
     }
-#define DEGREE_KEY(word, line) NUMBER_KEY(word, 1, DEGREE_MAXIMUM, line)
+#define BOUNDED_KEY(word, high, line)                                                              \
+    {                                                                                              \
+        .name = (word), .type = JOB_TYPE_UNSIGNED, .minimum = 1, .maximum = (high),                \
+        .help = (line), .bounds = true                                                             \
+    }
+#define DEGREE_KEY(word, line) BOUNDED_KEY(word, DEGREE_MAXIMUM, line)
 
 static const struct job_key_info keys[JOB_KEY_COUNT] = {
     [JOB_MODEL] = TEXT_KEY("model", "a preset, a Hugging Face config.json, or a model file"),
@@ -51,8 +57,8 @@ static const struct job_key_info keys[JOB_KEY_COUNT] = {
     [JOB_SHARDING] = CHOICE_KEY("sharding", sharding_choices,
                                 "what data parallel ranks share out; fsdp is zero3"),
     [JOB_SHARD] = DEGREE_KEY("shard", "ranks over which states are sharded"),
-    [JOB_MICRO_BATCH] = NUMBER_KEY("micro_batch", 1, JOB_SEQUENCES_MAXIMUM,
-                                   "sequences per forward pass of one replica"),
+    [JOB_MICRO_BATCH] = BOUNDED_KEY("micro_batch", JOB_SEQUENCES_MAXIMUM,
+                                    "sequences per forward pass of one replica"),
     [JOB_SCHEDULE] = CHOICE_KEY("schedule", schedule_choices, "pipeline schedule"),
     [JOB_RECOMPUTE] = CHOICE_KEY("recompute", recompute_choices, "activations recomputed"),
     [JOB_PRECISION] = CHOICE_KEY("precision", precision_choices, "of matrix products"),
@@ -213,6 +219,8 @@ static int store(struct job_spec *spec, enum job_key key, const struct job_value
     if (slot->given)
         return error_set(err, "%s: %s: %s, but %s says %s; keep one of them", value->where,
                          keys[key].name, value->text, slot->where, slot->text);
+    if (job_bounds_check(spec, key, value->number, value->where, err) < 0)
+        return -1;
     char *text = arena_copy_text(spec->arena, value->text);
     char *where = arena_copy_text(spec->arena, value->where);
     if (!text || !where)
@@ -229,6 +237,11 @@ int job_spec_set(struct job_spec *spec, const char *key, const char *value, cons
     struct job_value parsed = {.where = where};
     if (find_key(key, where, &found, err) < 0)
         return -1;
+    if ((value[0] == '<' || value[0] == '>') && keys[found].type != JOB_TYPE_TEXT) {
+        if (check_text(value, err) < 0)
+            return error_prefix(err, "%s: %s", where, keys[found].name);
+        return job_bounds_parse(spec, found, value, where, err);
+    }
     if (read_value(found, value, &parsed, err) < 0)
         return error_prefix(err, "%s: %s", where, keys[found].name);
     return store(spec, found, &parsed, err);
@@ -243,17 +256,18 @@ static int parse_item(struct job_spec *spec, char *item, unsigned position, cons
         spec->automatic = true;
         return 0;
     }
-    char *equals = strchr(item, '=');
-    if (equals == item)
+    size_t length = strcspn(item, "<>=");
+    if (length == 0)
         return error_set(err, "%s: \"%.64s\" has no key before the '='", where, item);
-    if (equals)
-        *equals = '\0';
+    char name[JOB_TEXT_MAXIMUM_BYTES];
+    const char *value = item + length + (item[length] == '=');
+    snprintf(name, sizeof(name), "%.*s", (int)length, item);
     enum job_key key = JOB_KEY_COUNT;
-    if (find_key(item, where, &key, err) < 0)
+    if (find_key(name, where, &key, err) < 0)
         return -1;
-    if (!equals)
-        return error_set(err, "%s: %s: a value is missing; write %s=VALUE", where, item, item);
-    return job_spec_set(spec, item, equals + 1, where, err);
+    if (item[length] == '\0')
+        return error_set(err, "%s: %s: a value is missing; write %s=VALUE", where, name, name);
+    return job_spec_set(spec, name, value, where, err);
 }
 
 int job_spec_parse_option(struct job_spec *spec, const char *option, const char *where,
@@ -317,9 +331,16 @@ int job_spec_parse_yaml(struct job_spec *spec, const char *text, size_t bytes, c
 int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
                          struct error_info *err)
 {
-    for (unsigned i = 0; i < JOB_KEY_COUNT; i++)
+    for (unsigned i = 0; i < JOB_KEY_COUNT; i++) {
         if (lower->values[i].given && store(spec, (enum job_key)i, &lower->values[i], err) < 0)
             return -1;
+        for (unsigned side = 0; side < JOB_SIDE_COUNT; side++) {
+            const struct job_bound *bound = &lower->bounds[i][side];
+            if (bound->given && job_bounds_store(spec, (enum job_key)i, (enum job_side)side,
+                                                 bound->number, bound->where, err) < 0)
+                return -1;
+        }
+    }
     spec->automatic |= lower->automatic;
     return 0;
 }

@@ -5,6 +5,11 @@
  *
  * The same key twice with different values is refused, naming both places. A value keeps
  * where it came from ("--parplan", "job.yaml:7").
+ *
+ * Degrees, shard and micro_batch may be bounded instead of given: "pp<=4,tp>=2" (in a job file
+ * pp: "<=4", or ">=2,<=4"). A bound is no value: the key counts as not given, and a search stays
+ * within (job/job_bounds.h). A value or a bound that contradicts a bound is refused, naming both
+ * places.
  */
 #ifndef WORKLOAD_JOB_SPEC_H
 #define WORKLOAD_JOB_SPEC_H
@@ -57,6 +62,7 @@ struct job_key_info {
     enum job_type type;
     uint64_t minimum, maximum;
     const char *const *choices; /* NULL-terminated; a value is its index */
+    bool bounds;                /* may be bounded */
     const char *help;           /* one line, for man pages and messages */
 };
 
@@ -68,8 +74,18 @@ struct job_value {
     const char *where; /* "--parplan", "job.yaml:7" */
 };
 
+enum job_side { JOB_LEAST, JOB_MOST, JOB_SIDE_COUNT };
+
+/* What the search of a key that is not given stays within. */
+struct job_bound {
+    bool given;
+    uint64_t number;
+    const char *where;
+};
+
 struct job_spec {
     struct job_value values[JOB_KEY_COUNT];
+    struct job_bound bounds[JOB_KEY_COUNT][JOB_SIDE_COUNT];
     bool automatic; /* "auto" stood in the option: choose what is not given */
     struct arena *arena;
 };
@@ -83,10 +99,11 @@ const struct job_key_info *job_key_info(enum job_key key);
 
 struct job_spec *job_spec_create(struct error_info *err);
 void job_spec_free(struct job_spec *spec);
-/* One key. The value's text and where are copied. Errors: "<where>: <key>: <what>". */
+/* One key: its value, or bounds ("<=4"). The value's text and where are copied. Errors: "<where>:
+ * <key>: <what>". */
 int job_spec_set(struct job_spec *spec, const char *key, const char *value, const char *where,
                  struct error_info *err);
-/* "auto", "auto,model=llama3-8b,tp=8", "tp=8,pp=4". Refuses: an empty item, an unknown key
+/* "auto", "auto,model=llama3-8b,tp=8", "tp=8,pp<=4". Refuses: an empty item, an unknown key
  * (with the nearest), a value out of range, more than JOB_OPTION_MAXIMUM_BYTES. */
 int job_spec_parse_option(struct job_spec *spec, const char *option, const char *where,
                           struct error_info *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* --parplan=…: what is read is in its range and merges with itself; what is refused is one
  * line; degrees that are completed make N. */
-#include "workload/job_spec.h"
+#include "workload/job/job_bounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +33,20 @@ static void check_degrees(const struct job_spec *spec, uint64_t world)
     check((uint64_t)degrees.shard * degrees.replicate == degrees.dp);
 }
 
+static void check_bounds(const struct job_spec *spec)
+{
+    for (unsigned i = 0; i < JOB_KEY_COUNT; i++) {
+        enum job_key key = (enum job_key)i;
+        const struct job_bound *least = &spec->bounds[i][JOB_LEAST];
+        const struct job_bound *most = &spec->bounds[i][JOB_MOST];
+        const struct job_value *value = &spec->values[i];
+        check(!job_bounds_given(spec, key) || job_key_info(key)->bounds);
+        check(!least->given || job_bounds_hold(spec, key, least->number));
+        check(!most->given || job_bounds_hold(spec, key, most->number));
+        check(!value->given || job_bounds_hold(spec, key, value->number));
+    }
+}
+
 static void check_values(const struct job_spec *spec)
 {
     for (unsigned i = 0; i < JOB_KEY_COUNT; i++) {
@@ -59,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     check_values(spec);
+    check_bounds(spec);
     check(job_spec_merge_below(copy, spec, &err) == 0);
     check(job_spec_merge_below(copy, spec, &err) == 0);
     check_degrees(spec, 1);

@@ -7,6 +7,7 @@
 #include "base/text_buffer.h"
 #include "planner/memory_model.h"
 #include "tests/support/planner_fixture.h"
+#include "workload/job/job_bounds.h"
 #include <string.h>
 
 static const char *const models[] = {"llama3-8b",    "llama3-70b", "gpt3-175b",
@@ -23,6 +24,9 @@ static const char *const keys[] = {
     "global_batch=96,tp=2",
     "global_batch=480,order=tp-cp-ep-pp-dp",
     "global_batch=256,framework=megatron-deepspeed,pp=2",
+    "global_batch=512,tp>=2,tp<=4,pp<=8",
+    "global_batch=512,dp<=16,micro_batch<=2,shard<=8",
+    "global_batch=512,cp>=2,ep>=2,vpp<=2",
 };
 
 #define REQUESTS 96u
@@ -45,6 +49,20 @@ static void fixture_draw(struct planner_fixture *fixture)
     fixture->request.top = 32;
 }
 
+static void check_bounds(const struct job_spec *job, const struct plan *plan)
+{
+    const struct degrees *degrees = &plan->degrees;
+    assert_true(job_bounds_hold(job, JOB_TP, degrees->tp));
+    assert_true(job_bounds_hold(job, JOB_CP, degrees->cp));
+    assert_true(job_bounds_hold(job, JOB_EP, degrees->ep));
+    assert_true(job_bounds_hold(job, JOB_ETP, degrees->etp));
+    assert_true(job_bounds_hold(job, JOB_PP, degrees->pp));
+    assert_true(job_bounds_hold(job, JOB_VPP, degrees->vpp));
+    assert_true(job_bounds_hold(job, JOB_DP, degrees->dp));
+    assert_true(job_bounds_hold(job, JOB_SHARD, degrees->shard));
+    assert_true(job_bounds_hold(job, JOB_MICRO_BATCH, plan->micro_batch));
+}
+
 static void check_plan(const struct planner_fixture *fixture, const struct plan *plan)
 {
     const struct model_spec *model = fixture->request.model;
@@ -64,6 +82,7 @@ static void check_plan(const struct planner_fixture *fixture, const struct plan 
         assert_int_equal(model->experts % degrees->ep, 0);
     assert_int_equal((uint64_t)plan->micro_batch * degrees->dp * plan->micro_batches, batch);
     assert_int_equal(degrees->tp, given_tp);
+    check_bounds(fixture->job, plan);
     assert_int_equal(rank_order_check(plan->order, degrees, NULL), 0);
     if (plan->schedule == SCHEDULE_INTERLEAVED)
         assert_int_equal(plan->micro_batches % degrees->pp, 0);

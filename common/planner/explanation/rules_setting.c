@@ -2,6 +2,7 @@
 #include "planner/explanation/rules.h"
 
 #include "planner/explanation/rule_words.h"
+#include "workload/job/job_bounds.h"
 
 #define GIGA 1e9
 #define BITS_PER_BYTE 8.0
@@ -21,16 +22,34 @@ void rule_golden(const struct strategy *strategy, struct plan_rule *ret)
     ret->reason = words_golden(strategy, &ret->verdict);
 }
 
+/* ", within tp>=2, pp<=4"; NULL: out of memory. */
+static const char *bounds_words(const struct strategy *strategy)
+{
+    const struct job_spec *job = strategy->context->request->job;
+    const char *words = "";
+    for (unsigned key = 0; key < JOB_KEY_COUNT && words; key++) {
+        char text[JOB_BOUNDS_TEXT_BYTES];
+        job_bounds_text(job, (enum job_key)key, text);
+        if (text[0] != '\0')
+            words = arena_format(strategy->arena, "%s%s%s", words,
+                                 words[0] == '\0' ? ", within " : ",", text);
+    }
+    return words;
+}
+
 void rule_inputs(const struct strategy *strategy, struct plan_rule *ret)
 {
     const struct plan_context *context = strategy->context;
     const struct training_spec *training = &context->training;
     bool defaults = training->sequence_length_is_default || training->global_batch_is_default;
+    const char *bounds = bounds_words(strategy);
+    if (!bounds)
+        return;
     ret->inputs = arena_format(
-        strategy->arena, "sequence %u%s, global batch %u%s, trainable %.3g, %.4g B parameters",
+        strategy->arena, "sequence %u%s, global batch %u%s, trainable %.3g, %.4g B parameters%s",
         training->sequence_length, training->sequence_length_is_default ? " (default)" : "",
         training->global_batch, training->global_batch_is_default ? " (default)" : "",
-        training->trainable, (double)context->parameters.total / GIGA);
+        training->trainable, (double)context->parameters.total / GIGA, bounds);
     ret->verdict = defaults ? "defaults taken" : "given";
     struct state_bytes bytes = state_bytes_of(context->profile, context->precision);
     ret->reason = arena_format(

@@ -18,6 +18,7 @@ unsigned plan_complexity(const struct plan *plan)
     const bool dimensions[] = {degrees->tp > 1,
                                degrees->cp > 1,
                                degrees->ep > 1,
+                               degrees->etp != (degrees->ep > 1 ? 1 : degrees->tp),
                                degrees->pp > 1,
                                degrees->vpp > 1,
                                plan->recompute != RECOMPUTE_NONE,

@@ -42,11 +42,13 @@ struct candidate_pool {
     bool has_nearest;
     uint64_t rejected[REJECTION_COUNT];
     struct candidate_refusals refused[CONSTRAINT_COUNT];
-    uint64_t examined;
+    uint64_t examined; /* memory computed */
+    uint64_t pruned;   /* decided by a neighbour */
 };
 
 unsigned plan_class_of(const struct plan *plan);
-/* Dimensions larger than 1 (tp, cp, ep, pp, vpp), recompute and offload: less is simpler. */
+/* Dimensions larger than 1 (tp, cp, ep, pp, vpp), an etp of its own, recompute and offload: less
+ * is simpler. */
 unsigned plan_complexity(const struct plan *plan);
 /* Step time, and CANDIDATE_TIGHT_COST of it where memory is tight. */
 double plan_cost_seconds(const struct plan *plan);

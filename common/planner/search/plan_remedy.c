@@ -4,13 +4,15 @@
 #include "planner/memory_model.h"
 #include "planner/search/configuration_search.h"
 #include "planner/strategy.h"
+#include "workload/job/job_bounds.h"
 #include <string.h>
 
 #define GIB 1073741824.0
 
 struct remedies {
     const struct plan_context *context;
-    const struct plan *nearest;
+    const struct plan *nearest; /* NULL: bounds leave no configuration at all */
+    enum offload offload;
     struct candidate_pool *pool;
     struct arena *arena;
     struct plan_remedy *rows;
@@ -51,7 +53,7 @@ static void try_without(struct remedies *remedies, enum job_key key, const char 
     job.values[key].given = false;
     request.job = &job;
     context.request = &request;
-    if (!fits(remedies, &context, remedies->nearest->offload))
+    if (!fits(remedies, &context, remedies->offload))
         return;
     const struct plan *plan = &remedies->pool->plans[0];
     char label[PLAN_LABEL_BYTES];
@@ -71,6 +73,56 @@ static void remedy_given_keys(struct remedies *remedies)
     try_without(remedies, JOB_TP, "tp", "leave tp open");
     try_without(remedies, JOB_PP, "pp", "leave pp open");
     try_without(remedies, JOB_DP, "dp", "leave dp open");
+}
+
+/* The search with that key at that value alone; the pool then has what fits. */
+static bool fits_at(struct remedies *remedies, enum job_key key, uint64_t value)
+{
+    struct plan_context context = *remedies->context;
+    struct plan_request request = *context.request;
+    struct job_spec job = *request.job;
+    job.bounds[key][JOB_LEAST] = job.bounds[key][JOB_MOST] =
+        (struct job_bound){.given = true, .number = value};
+    request.job = &job;
+    context.request = &request;
+    return fits(remedies, &context, remedies->offload);
+}
+
+/* Values that no search tries are passed over at once: the degrees divide N. */
+static bool worth_trying(const struct remedies *remedies, enum job_key key, uint64_t value)
+{
+    bool divides = key != JOB_EP && key != JOB_ETP && key != JOB_VPP && key != JOB_MICRO_BATCH;
+    return value > 0 && (!divides || remedies->context->world % value == 0);
+}
+
+/* The value nearest to the bounds of one key with which something fits. */
+static void try_beyond(struct remedies *remedies, enum job_key key)
+{
+    const struct job_bound *bounds = remedies->context->request->job->bounds[key];
+    uint64_t least = bounds[JOB_LEAST].number, most = bounds[JOB_MOST].number;
+    for (uint64_t step = 1; step <= REMEDY_BOUND_STEPS; step++) {
+        uint64_t sides[] = {bounds[JOB_LEAST].given && least > step ? least - step : 0,
+                            bounds[JOB_MOST].given ? most + step : 0};
+        for (unsigned i = 0; i < COUNT_OF(sides); i++) {
+            if (!worth_trying(remedies, key, sides[i]) || !fits_at(remedies, key, sides[i]))
+                continue;
+            char text[JOB_BOUNDS_TEXT_BYTES], label[PLAN_LABEL_BYTES];
+            job_bounds_text(remedies->context->request->job, key, text);
+            plan_label(&remedies->pool->plans[0], label);
+            add(remedies, job_key_info(key)->name,
+                arena_format(remedies->arena,
+                             "%s leaves nothing that fits; the nearest is %s=%llu: %s", text,
+                             job_key_info(key)->name, (unsigned long long)sides[i], label));
+            return;
+        }
+    }
+}
+
+static void remedy_bounds(struct remedies *remedies)
+{
+    for (unsigned key = JOB_TP; key <= JOB_MICRO_BATCH; key++)
+        if (job_bounds_given(remedies->context->request->job, (enum job_key)key))
+            try_beyond(remedies, (enum job_key)key);
 }
 
 static const char *enough(double needed, uint64_t available)
@@ -104,7 +156,7 @@ static void try_offload(struct remedies *remedies, enum offload offload, const c
 static void remedy_offload(struct remedies *remedies)
 {
     const struct node_topology *node = remedies->context->node;
-    if (remedies->nearest->offload != OFFLOAD_NONE)
+    if (remedies->offload != OFFLOAD_NONE)
         return;
     try_offload(remedies, OFFLOAD_CPU, "host memory", node->host_memory_bytes);
     try_offload(remedies, OFFLOAD_NVME, "NVMe", node->host_nvme_bytes);
@@ -153,7 +205,7 @@ static void remedy_sequence(struct remedies *remedies)
     for (; sequence >= REMEDY_SHORTEST_SEQUENCE; sequence /= 2) {
         struct plan_context context = *remedies->context;
         context.training.sequence_length = sequence;
-        if (!fits(remedies, &context, remedies->nearest->offload))
+        if (!fits(remedies, &context, remedies->offload))
             continue;
         add(remedies, "sequence",
             arena_format(remedies->arena, "sequence_length=%u fits: %.1f GiB of %.1f", sequence,
@@ -179,10 +231,10 @@ static void remedy_gpu(struct remedies *remedies)
                          gib((double)needed), best->name, gib((double)best->memory_bytes)));
 }
 
-#define REMEDIES_EACH 6u /* the most that one of them adds */
+#define REMEDIES_EACH 9u /* the most that one of them adds: every key that takes bounds */
 
-static const remedy_fn tries[] = {remedy_given_keys, remedy_offload, remedy_nodes, remedy_sequence,
-                                  remedy_gpu};
+static const remedy_fn tries[] = {remedy_bounds, remedy_given_keys, remedy_offload,
+                                  remedy_nodes,  remedy_sequence,   remedy_gpu};
 
 int plan_remedies(const struct plan_context *context, const struct plan *nearest,
                   struct candidate_pool *pool, struct arena *arena,
@@ -191,11 +243,13 @@ int plan_remedies(const struct plan_context *context, const struct plan *nearest
 {
     struct remedies remedies = {
         .context = context, .nearest = nearest, .pool = pool, .arena = arena};
+    if (nearest)
+        remedies.offload = nearest->offload;
     remedies.rows =
         arena_allocate_array(arena, COUNT_OF(tries) * REMEDIES_EACH, sizeof(*remedies.rows));
     if (!remedies.rows)
         return error_set_memory(err);
-    for (size_t i = 0; i < COUNT_OF(tries) && !remedies.failed; i++)
+    for (size_t i = 0; i < (nearest ? COUNT_OF(tries) : 1) && !remedies.failed; i++)
         tries[i](&remedies);
     if (remedies.failed)
         return error_set_memory(err);
