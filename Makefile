@@ -103,6 +103,7 @@ PLANNER_SOURCES := \
 	common/planner/compute_model.c \
 	common/planner/efficiency_catalogue.c \
 	common/planner/explanation/plan_explain.c \
+	common/planner/explanation/plan_pareto.c \
 	common/planner/explanation/rule_words.c \
 	common/planner/explanation/rules_degrees.c \
 	common/planner/explanation/rules_fit.c \
@@ -117,6 +118,8 @@ PLANNER_SOURCES := \
 	common/planner/step_time.c \
 	common/planner/strategy.c \
 	common/planner/strategy_words.c \
+	common/planner/scaling/node_scaling.c \
+	common/planner/scaling/run_length.c \
 	common/planner/search/candidate_pool.c \
 	common/planner/search/configuration_search.c \
 	common/planner/search/constraint.c \
@@ -179,6 +182,8 @@ REPORT_SOURCES := \
 	common/report/plan_document.c \
 	common/report/plan_explanation.c \
 	common/report/plan_report.c \
+	common/report/scaling/scaling_document.c \
+	common/report/scaling/scaling_report.c \
 	common/report/text_style.c \
 	common/report/text_table.c \
 	common/report/topology_document.c \
@@ -197,6 +202,7 @@ CLI_SOURCES := \
 	common/cli/inputs/cluster_choice.c \
 	common/cli/inputs/live_node.c \
 	common/cli/inputs/node_files.c \
+	common/cli/inputs/run_options.c \
 	common/cli/inputs/scenario.c \
 	common/cli/inputs/topology_format.c \
 	common/cli/inputs/topology_source.c \
@@ -288,6 +294,7 @@ UNIT_TESTS := \
 	tests/unit/cli/command_test.c \
 	tests/unit/cli/documents_test.c \
 	tests/unit/cli/output_test.c \
+	tests/unit/cli/run_options_test.c \
 	tests/unit/report/map_report_test.c \
 	tests/unit/report/plan_report_test.c \
 	tests/unit/base/arena_test.c \
@@ -325,17 +332,20 @@ UNIT_TESTS := \
 	tests/unit/planner/efficiency_catalogue_test.c \
 	tests/unit/planner/group_span_test.c \
 	tests/unit/planner/memory_model_test.c \
+	tests/unit/planner/node_scaling_test.c \
 	tests/unit/planner/pipeline_schedule_test.c \
 	tests/unit/planner/plan_context_test.c \
 	tests/unit/planner/plan_degrees_test.c \
 	tests/unit/planner/plan_search_test.c \
 	tests/unit/planner/plan_shape_test.c \
+	tests/unit/planner/run_length_test.c \
 	tests/unit/planner/step_time_test.c \
 	tests/unit/planner/strategy_words_test.c \
 	tests/unit/report/cluster_file_test.c \
 	tests/unit/report/environment_report_test.c \
 	tests/unit/report/node_file_test.c \
 	tests/unit/report/number_text_test.c \
+	tests/unit/report/scaling_report_test.c \
 	tests/unit/report/fabric_picture_test.c \
 	tests/unit/report/node_picture_test.c \
 	tests/unit/report/svg_canvas_test.c \

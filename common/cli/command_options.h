@@ -51,6 +51,9 @@ struct command_options {
     const char *config, *partition;
     const char *gpu;
     uint64_t top; /* 0: not given */
+    const char *nodes_range, *prefer;
+    bool scaling;
+    const char *tokens, *within, *price;
     const char *rank;
     uint64_t tasks_per_node; /* 0: one per GPU */
     uint64_t master_port;    /* 0: the default one */

@@ -1,28 +1,59 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/inputs/scenario.h"
+#include "cli/inputs/run_options.h"
 #include "cli/output.h"
 #include "report/plan_explanation.h"
+#include "report/scaling/scaling_report.h"
 
 static const struct command_help help = {
     .id = COMMAND_PLAN,
     .name = "parplan plan",
     .synopsis = "--model MODEL --cluster CLUSTER",
     .text = "How to split a training job over a cluster: which degrees, does it fit, how long a "
-            "step takes, and why."
+            "step takes, and why; on how many nodes, and how long a whole run takes."
             "\vExit status: 0 planned, 3 nothing fits, 4 refused by policy.",
     .example = "parplan plan --model llama3-70b --cluster dgx-h100:64",
 };
 
-static void write_text(const struct plan_report *report, const struct command_options *options,
+/* What was asked, and the counts of nodes where those were asked for. */
+struct planning {
+    const struct command_options *options;
+    const struct run_options *run;
+    const struct node_scaling *scaling; /* or NULL */
+};
+
+static struct scaling_report counts_report(const struct planning *planning)
+{
+    return (struct scaling_report){&planning->run->scaling, planning->scaling};
+}
+
+static void write_text(const struct plan_report *report, const struct planning *planning,
                        struct command_io *io)
 {
-    if (options->explain)
+    const struct scaling_report counts = counts_report(planning);
+    if (planning->scaling)
+        scaling_report_text(&counts, &io->style, &io->out);
+    if (planning->options->explain)
         plan_explanation_text(report, &io->style, &io->out);
     else
         plan_report_text(report, &io->style, &io->out);
+    if (!planning->scaling && report->list->plan_count > 0)
+        run_report_text(&planning->run->scaling.run, &report->list->plans[0], report->world,
+                        &io->style, &io->out);
 }
 
-static int report_plans(const struct scenario *scenario, const struct command_options *options,
+static int write_document(const struct plan_report *report, const struct planning *planning,
+                          struct command_io *io, struct error_info *err)
+{
+    const struct plan *best = report->list->plan_count > 0 ? report->list->plans : NULL;
+    const struct scaling_report counts = counts_report(planning);
+    struct json_value *document = plan_report_json(report);
+    if (planning->scaling)
+        scaling_report_json(&counts, document);
+    run_report_json(&planning->run->scaling.run, best, report->world, document);
+    return output_document(document, planning->options->format, io, err);
+}
+
+static int report_plans(const struct scenario *scenario, const struct planning *planning,
                         struct command_io *io, struct error_info *err)
 {
     CLEANUP(plan_list) struct plan_list *list = plan_search(&scenario->request, err);
@@ -30,17 +61,35 @@ static int report_plans(const struct scenario *scenario, const struct command_op
         return -1;
     const struct plan_report report = scenario_report(scenario, list);
     bool denied = list->policy.result == POLICY_DENIED;
-    if (options->format != FORMAT_TEXT) {
-        if (output_document(plan_report_json(&report), options->format, io, err) < 0)
+    if (planning->options->format != FORMAT_TEXT) {
+        if (write_document(&report, planning, io, err) < 0)
             return -1;
     } else if (!denied) {
-        write_text(&report, options, io);
+        write_text(&report, planning, io);
     }
     if (denied) {
         error_set(err, "%s", list->policy.text);
         return EXIT_REFUSED;
     }
-    return list->plan_count > 0 ? EXIT_DONE : EXIT_NO_FIT;
+    bool in_time = !planning->scaling || planning->scaling->recommended ||
+                   planning->run->scaling.run.within_days <= 0;
+    return list->plan_count > 0 && in_time ? EXIT_DONE : EXIT_NO_FIT;
+}
+
+/* The plan in full is that of the recommended count, else of the largest asked for. */
+static int report_counts(struct scenario *scenario, struct planning *planning,
+                         struct command_io *io, struct error_info *err)
+{
+    CLEANUP(node_scaling)
+    struct node_scaling *scaling = node_scaling_create(&planning->run->scaling, err);
+    if (!scaling)
+        return -1;
+    unsigned nodes =
+        scaling->recommended ? scaling->recommended->nodes : planning->run->scaling.last;
+    planning->scaling = scaling;
+    if (scenario_resize(scenario, nodes, err) < 0)
+        return -1;
+    return report_plans(scenario, planning, io, err);
 }
 
 int plan_command(int argc, char **argv, struct command_io *io, struct error_info *err)
@@ -49,8 +98,13 @@ int plan_command(int argc, char **argv, struct command_io *io, struct error_info
     bool only_help = false;
     if (command_options_parse(&options, &help, argc, argv, io, &only_help, err) < 0 || only_help)
         return only_help ? EXIT_DONE : -1;
+    run_options_take_nodes(&options);
     CLEANUP_DONE(scenario) struct scenario scenario = {.config = NULL};
-    if (scenario_open(&scenario, &options, err) < 0 || scenario_need_model(&scenario, err) < 0)
+    struct run_options run;
+    if (scenario_open(&scenario, &options, err) < 0 || scenario_need_model(&scenario, err) < 0 ||
+        run_options_read(&options, &scenario, &run, err) < 0)
         return -1;
-    return report_plans(&scenario, &options, io, err);
+    struct planning planning = {.options = &options, .run = &run};
+    return run.counts ? report_counts(&scenario, &planning, io, err)
+                      : report_plans(&scenario, &planning, io, err);
 }

@@ -104,7 +104,7 @@ struct plan_remedy {
 struct plan_list {
     const struct plan *plans; /* best first; plans[0] is the answer when plan_count > 0 */
     size_t plan_count;
-    const size_t *pareto; /* indices into plans: time, memory, simplicity */
+    const struct plan *pareto; /* plan_pareto.h, without reasons */
     size_t pareto_count;
     const struct plan_rule *rules;
     size_t rule_count;

@@ -171,33 +171,6 @@ static int fill_plans(struct assembly *assembly, struct error_info *err)
     return 0;
 }
 
-/* left is no worse in time, memory and simplicity, and better in one. */
-static bool dominates(const struct plan *left, const struct plan *right)
-{
-    uint64_t left_memory = left->memory.total_bytes, right_memory = right->memory.total_bytes;
-    unsigned left_words = plan_complexity(left), right_words = plan_complexity(right);
-    double left_time = left->time.step_seconds, right_time = right->time.step_seconds;
-    if (left_time > right_time || left_memory > right_memory || left_words > right_words)
-        return false;
-    return left_time < right_time || left_memory < right_memory || left_words < right_words;
-}
-
-static int fill_pareto(struct plan_list *list, struct error_info *err)
-{
-    size_t *pareto = arena_allocate_array(list->arena, list->plan_count, sizeof(*pareto));
-    if (!pareto)
-        return error_set_memory(err);
-    for (size_t i = 0; i < list->plan_count; i++) {
-        bool beaten = false;
-        for (size_t j = 0; j < list->plan_count && !beaten; j++)
-            beaten = dominates(&list->plans[j], &list->plans[i]);
-        if (!beaten)
-            pareto[list->pareto_count++] = i;
-    }
-    list->pareto = pareto;
-    return 0;
-}
-
 /* Nothing was costed: bounds, which say the nearest value, or constraints stand against all. */
 static int refuse(struct assembly *assembly, struct error_info *err)
 {
@@ -205,9 +178,12 @@ static int refuse(struct assembly *assembly, struct error_info *err)
     const struct plan_remedy *beyond = NULL;
     size_t count = 0;
     if (refusal_remedies(&assembly->context, assembly->pool, list->arena, &list->remedies,
-                         &list->remedy_count, err) < 0 ||
-        plan_remedies(&assembly->context, NULL, assembly->pool, list->arena, &beyond, &count, err) <
-            0)
+                         &list->remedy_count, err) < 0)
+        return -1;
+    if (assembly->context.request->brief)
+        return 0;
+    if (plan_remedies(&assembly->context, NULL, assembly->pool, list->arena, &beyond, &count, err) <
+        0)
         return -1;
     if (count > 0) {
         list->remedies = beyond;
@@ -227,6 +203,8 @@ static int fill_nearest(struct assembly *assembly, struct error_info *err)
     *nearest = assembly->pool->nearest;
     step_time_of(&assembly->context, nearest, &nearest->time);
     list->nearest = nearest;
+    if (assembly->context.request->brief)
+        return 0;
     return plan_remedies(&assembly->context, nearest, assembly->pool, list->arena, &list->remedies,
                          &list->remedy_count, err);
 }
@@ -257,9 +235,7 @@ static int search_and_explain(struct assembly *assembly, struct error_info *err)
         return -1;
     if (!assembly->strategy.chosen)
         return fill_nearest(assembly, err);
-    if (fill_plans(assembly, err) < 0)
-        return -1;
-    return fill_pareto(list, err);
+    return fill_plans(assembly, err);
 }
 
 static int assemble(struct assembly *assembly, const struct plan_request *request,

@@ -39,6 +39,7 @@ struct plan_request {
     unsigned top;             /* plans wanted; 0: PLAN_DEFAULT_TOP */
     const struct efficiency_catalogue *efficiencies; /* NULL: the compiled-in ones, parsed anew */
     plan_explain_fn explain;                         /* NULL: no rules */
+    bool brief; /* where nothing fits: what was missed, no remedies */
 };
 
 struct plan_list *plan_search(const struct plan_request *request, struct error_info *err);

@@ -152,7 +152,7 @@ struct json_value *plan_report_json(const struct plan_report *report)
     add_rules(document, list);
     struct json_value *pareto = json_add_array(document, "pareto");
     for (size_t i = 0; i < list->pareto_count; i++)
-        json_add_unsigned(pareto, NULL, list->pareto[i]);
+        add_plan(pareto, NULL, &list->pareto[i]);
     add_policy(document, &list->policy);
     add_outcome(document, list);
     return document;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/plan_explanation.h"
+
+#include "planner/search/candidate_pool.h"
 #include "report/number_text.h"
 #include "report/text_table.h"
 
@@ -146,6 +148,35 @@ static void add_others(const struct plan_list *list, const struct text_style *st
     text_table_write(table, style, out);
 }
 
+static void add_pareto(const struct plan_list *list, const struct text_style *style,
+                       struct text_buffer *out)
+{
+    static const struct text_column columns[] = {{.title = "degrees"},
+                                                 {.title = "sharding"},
+                                                 {.title = "recompute"},
+                                                 {.title = "step", .align = ALIGN_RIGHT},
+                                                 {.title = "GiB", .align = ALIGN_RIGHT},
+                                                 {.title = "dimensions", .align = ALIGN_RIGHT}};
+    if (list->pareto_count == 0)
+        return;
+    CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
+    text_heading(style, out, "No other plan is faster, smaller and simpler than these");
+    for (size_t i = 0; i < list->pareto_count; i++) {
+        const struct plan *plan = &list->pareto[i];
+        char degrees[DEGREES_TEXT_BYTES];
+        degrees_text(&plan->degrees, degrees);
+        text_table_add(table, degrees);
+        text_table_add(table, sharding_name(plan->sharding));
+        text_table_add(table, recompute_name(plan->recompute));
+        text_table_add(table, plan->time.step_seconds > 0.0
+                                  ? number_seconds(plan->time.step_seconds).text
+                                  : "?");
+        text_table_add(table, number_gib(plan->memory.total_bytes).text);
+        text_table_add_unsigned(table, plan_complexity(plan));
+    }
+    text_table_write(table, style, out);
+}
+
 static void add_rejected(const struct plan_list *list, const struct text_style *style,
                          struct text_buffer *out)
 {
@@ -174,6 +205,7 @@ void plan_explanation_text(const struct plan_report *report, const struct text_s
         add_memory(&list->plans[0], style, out);
         add_time(&list->plans[0], style, out);
         add_others(list, style, out);
+        add_pareto(list, style, out);
     } else {
         plan_report_misfit(report, style, out);
         if (list->nearest)

@@ -100,6 +100,13 @@ int scenario_need_model(const struct scenario *scenario, struct error_info *err)
                           "config.json or a YAML file");
 }
 
+int scenario_resize(struct scenario *scenario, unsigned nodes, struct error_info *err)
+{
+    scenario->world = (uint64_t)nodes * scenario->gpus_per_node;
+    scenario->request.world = scenario->world;
+    return training_spec_from_job(scenario->request.job, scenario->world, &scenario->training, err);
+}
+
 void scenario_check_required(const struct scenario *scenario, struct placement *placement)
 {
     struct policy_verdict verdict;

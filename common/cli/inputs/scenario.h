@@ -34,6 +34,9 @@ void scenario_done(struct scenario *scenario);
 /* Refuses a scenario without a model, naming how to give one. */
 int scenario_need_model(const struct scenario *scenario, struct error_info *err);
 
+/* The same for that many of the cluster's nodes. */
+int scenario_resize(struct scenario *scenario, unsigned nodes, struct error_info *err);
+
 /* For a placement that has no degrees: what require_plan says of it, as srun does. A warning
  * stays in the verdict. */
 void scenario_check_required(const struct scenario *scenario, struct placement *placement);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "planner/explanation/plan_explain.h"
 
+#include "planner/explanation/plan_pareto.h"
 #include "planner/explanation/rules.h"
 
 struct named_rule {
@@ -39,5 +40,5 @@ int plan_explain(const struct strategy *strategy, struct plan_list *list, struct
     }
     list->rules = rows;
     list->rule_count = COUNT_OF(rules);
-    return 0;
+    return plan_pareto(strategy, list, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/unit_test.h"
 
+#include "planner/explanation/plan_pareto.h"
 #include "planner/search/candidate_pool.h"
 #include "tests/support/planner_fixture.h"
 #include <string.h>
@@ -175,6 +176,14 @@ static void large_dense_models_are_split(void **state)
     search_done(&search);
 }
 
+/* In all three. */
+static bool is_better(const struct plan *left, const struct plan *right)
+{
+    return left->time.step_seconds < right->time.step_seconds &&
+           left->memory.total_bytes < right->memory.total_bytes &&
+           plan_complexity(left) < plan_complexity(right);
+}
+
 static void every_plan_is_told(void **state)
 {
     (void)state;
@@ -190,8 +199,11 @@ static void every_plan_is_told(void **state)
         for (size_t j = 0; j < i; j++)
             assert_false(plan_is_variant(plan, &search.list->plans[j]));
     }
-    assert_true(search.list->pareto_count > 0);
-    assert_true(search.list->pareto[0] < search.list->plan_count);
+    assert_true(search.list->pareto_count > 1);
+    assert_true(search.list->pareto_count <= PLAN_PARETO_MAXIMUM);
+    for (size_t i = 0; i < search.list->pareto_count; i++)
+        for (size_t j = 0; j < search.list->pareto_count; j++)
+            assert_false(is_better(&search.list->pareto[i], &search.list->pareto[j]));
     assert_true(search.list->examined > 100);
     assert_true(search.list->rejected[REJECT_MEMORY] > 0);
     search_done(&search);

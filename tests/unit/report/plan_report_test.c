@@ -79,12 +79,11 @@ static const struct plan_rule rules[] = {
     {.rule = "inputs", .verdict = "given"},
 };
 static const char *const notes[] = {"sequence_length is not given: 4096", "policy warns"};
-static const size_t pareto[] = {0, 1};
 
 static const struct plan_list found = {
     .plans = plans,
     .plan_count = 2,
-    .pareto = pareto,
+    .pareto = plans,
     .pareto_count = 2,
     .rules = rules,
     .rule_count = 2,
@@ -162,6 +161,7 @@ static void explains_the_choice(void **state)
         "compute  1.50 s  75.0 %\n",
         "MFU 40.5 % (400 TFLOP/s per GPU), 131 k tokens/s, pipeline bubble 6.2 %\n",
         "20 % slower\n",
+        "tp=1,pp=1,dp=16  zero3     none            ?  9.0           1\n",
         "more traffic\n",
         "5,000 configurations costed; left out: policy 3, memory 1,204\n",
         NULL,
@@ -223,7 +223,7 @@ static void writes_documents(void **state)
         "\"step_seconds\":null",
         "\"reasons\":[\"20 % slower\",\"more traffic\"]",
         "{\"rule\":\"inputs\",\"inputs\":null,\"verdict\":\"given\",\"reason\":null}",
-        "\"pareto\":[0,1]",
+        "\"pareto\":[{\"degrees\":{\"tp\":8,",
         "\"policy\":{\"verdict\":\"warned\",\"code\":\"tp-within-nvlink-domain\","
         "\"text\":\"policy warns\"}",
         "\"memory\":1204",
