@@ -164,6 +164,7 @@ REPORT_SOURCES := \
 	common/report/environment_report.c \
 	common/report/files/cluster_file.c \
 	common/report/files/file_text.c \
+	common/report/files/lock_file.c \
 	common/report/files/node_file.c \
 	common/report/map_document.c \
 	common/report/map_report.c \
@@ -202,6 +203,7 @@ CLI_SOURCES := \
 	common/cli/inputs/cluster_choice.c \
 	common/cli/inputs/live_node.c \
 	common/cli/inputs/node_files.c \
+	common/cli/inputs/plan_lock.c \
 	common/cli/inputs/run_options.c \
 	common/cli/inputs/scenario.c \
 	common/cli/inputs/topology_format.c \
@@ -294,6 +296,7 @@ UNIT_TESTS := \
 	tests/unit/cli/command_test.c \
 	tests/unit/cli/documents_test.c \
 	tests/unit/cli/output_test.c \
+	tests/unit/cli/plan_lock_test.c \
 	tests/unit/cli/run_options_test.c \
 	tests/unit/report/map_report_test.c \
 	tests/unit/report/plan_report_test.c \

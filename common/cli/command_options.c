@@ -87,6 +87,10 @@ static const struct option_rule rules[] = {
      OPTION_TEXT, AT(within), 0, 0},
     {"price-per-gpu-hour", "PRICE", "what the run costs, in the same money", BIT(COMMAND_PLAN),
      OPTION_TEXT, AT(price), 0, 0},
+    {"lock", "FILE",
+     "what the job's checkpoints need: written by its first plan, kept by later ones on other "
+     "nodes",
+     BIT(COMMAND_PLAN), OPTION_TEXT, AT(lock), 0, 0},
     {NULL, NULL, "Which task:", BIT(COMMAND_ENV), OPTION_HEADING, 0, 0, 0},
     {"rank", "R|all", "the task's number in RANK order; default all", BIT(COMMAND_ENV), OPTION_TEXT,
      AT(rank), 0, 0},

@@ -53,6 +53,7 @@ struct command_options {
     uint64_t top; /* 0: not given */
     const char *nodes_range, *prefer;
     bool scaling;
+    const char *lock;
     const char *tokens, *within, *price;
     const char *rank;
     uint64_t tasks_per_node; /* 0: one per GPU */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/inputs/plan_lock.h"
 #include "cli/inputs/run_options.h"
 #include "cli/output.h"
 #include "report/plan_explanation.h"
@@ -19,6 +20,7 @@ struct planning {
     const struct command_options *options;
     const struct run_options *run;
     const struct node_scaling *scaling; /* or NULL */
+    const struct plan_lock *lock;
 };
 
 static struct scaling_report counts_report(const struct planning *planning)
@@ -53,27 +55,43 @@ static int write_document(const struct plan_report *report, const struct plannin
     return output_document(document, planning->options->format, io, err);
 }
 
+static int write_report(const struct plan_report *report, const struct planning *planning,
+                        struct command_io *io, struct error_info *err)
+{
+    if (planning->options->format != FORMAT_TEXT)
+        return write_document(report, planning, io, err);
+    write_text(report, planning, io);
+    return 0;
+}
+
+static int exit_status_of(const struct plan_list *list, const struct planning *planning)
+{
+    bool in_time = !planning->scaling || planning->scaling->recommended ||
+                   planning->run->scaling.run.within_days <= 0;
+    return list->plan_count > 0 && in_time ? EXIT_DONE : EXIT_NO_FIT;
+}
+
 static int report_plans(const struct scenario *scenario, const struct planning *planning,
                         struct command_io *io, struct error_info *err)
 {
+    if (plan_lock_check(planning->lock, scenario->request.job, scenario->world,
+                        scenario->gpus_per_node, err) < 0)
+        return -1;
     CLEANUP(plan_list) struct plan_list *list = plan_search(&scenario->request, err);
     if (!list)
-        return -1;
+        return plan_lock_explain(planning->lock, err);
     const struct plan_report report = scenario_report(scenario, list);
     bool denied = list->policy.result == POLICY_DENIED;
-    if (planning->options->format != FORMAT_TEXT) {
-        if (write_document(&report, planning, io, err) < 0)
-            return -1;
-    } else if (!denied) {
-        write_text(&report, planning, io);
-    }
+    bool silent = denied && planning->options->format == FORMAT_TEXT;
+    if (!silent && write_report(&report, planning, io, err) < 0)
+        return -1;
     if (denied) {
         error_set(err, "%s", list->policy.text);
         return EXIT_REFUSED;
     }
-    bool in_time = !planning->scaling || planning->scaling->recommended ||
-                   planning->run->scaling.run.within_days <= 0;
-    return list->plan_count > 0 && in_time ? EXIT_DONE : EXIT_NO_FIT;
+    if (plan_lock_close(planning->lock, &report, err) < 0 && list->plan_count > 0)
+        return -1;
+    return exit_status_of(list, planning);
 }
 
 /* The plan in full is that of the recommended count, else of the largest asked for. */
@@ -100,11 +118,13 @@ int plan_command(int argc, char **argv, struct command_io *io, struct error_info
         return only_help ? EXIT_DONE : -1;
     run_options_take_nodes(&options);
     CLEANUP_DONE(scenario) struct scenario scenario = {.config = NULL};
+    struct plan_lock lock;
     struct run_options run;
-    if (scenario_open(&scenario, &options, err) < 0 || scenario_need_model(&scenario, err) < 0 ||
+    if (plan_lock_open(options.lock, options.job, &lock, err) < 0 ||
+        scenario_open(&scenario, &options, err) < 0 || scenario_need_model(&scenario, err) < 0 ||
         run_options_read(&options, &scenario, &run, err) < 0)
         return -1;
-    struct planning planning = {.options = &options, .run = &run};
+    struct planning planning = {.options = &options, .run = &run, .lock = &lock};
     return run.counts ? report_counts(&scenario, &planning, io, err)
                       : report_plans(&scenario, &planning, io, err);
 }
