@@ -102,6 +102,7 @@ PLANNER_SOURCES := \
 	common/planner/communication_model.c \
 	common/planner/compute_model.c \
 	common/planner/efficiency_catalogue.c \
+	common/planner/explanation/method_comparison.c \
 	common/planner/explanation/plan_explain.c \
 	common/planner/explanation/plan_pareto.c \
 	common/planner/explanation/rule_words.c \
@@ -161,6 +162,7 @@ MAPPING_SOURCES := \
 REPORT_SOURCES := \
 	common/report/catalogue_document.c \
 	common/report/catalogue_report.c \
+	common/report/comparison/method_report.c \
 	common/report/environment_report.c \
 	common/report/files/cluster_file.c \
 	common/report/files/file_text.c \
@@ -335,6 +337,7 @@ UNIT_TESTS := \
 	tests/unit/planner/efficiency_catalogue_test.c \
 	tests/unit/planner/group_span_test.c \
 	tests/unit/planner/memory_model_test.c \
+	tests/unit/planner/method_comparison_test.c \
 	tests/unit/planner/node_scaling_test.c \
 	tests/unit/planner/pipeline_schedule_test.c \
 	tests/unit/planner/plan_context_test.c \
@@ -350,6 +353,7 @@ UNIT_TESTS := \
 	tests/unit/report/number_text_test.c \
 	tests/unit/report/scaling_report_test.c \
 	tests/unit/report/fabric_picture_test.c \
+	tests/unit/report/method_report_test.c \
 	tests/unit/report/node_picture_test.c \
 	tests/unit/report/svg_canvas_test.c \
 	tests/unit/report/text_style_test.c \

@@ -2,6 +2,7 @@
 #include "cli/inputs/plan_lock.h"
 #include "cli/inputs/run_options.h"
 #include "cli/output.h"
+#include "planner/explanation/method_comparison.h"
 #include "report/plan_explanation.h"
 #include "report/scaling/scaling_report.h"
 
@@ -80,8 +81,16 @@ static int report_plans(const struct scenario *scenario, const struct planning *
     CLEANUP(plan_list) struct plan_list *list = plan_search(&scenario->request, err);
     if (!list)
         return plan_lock_explain(planning->lock, err);
-    const struct plan_report report = scenario_report(scenario, list);
     bool denied = list->policy.result == POLICY_DENIED;
+    CLEANUP(method_comparison) struct method_comparison *methods = NULL;
+    if (planning->options->explain && !denied) {
+        methods = method_comparison_create(&scenario->request,
+                                           list->plan_count > 0 ? list->plans : NULL, err);
+        if (!methods)
+            return -1;
+    }
+    struct plan_report report = scenario_report(scenario, list);
+    report.methods = methods;
     bool silent = denied && planning->options->format == FORMAT_TEXT;
     if (!silent && write_report(&report, planning, io, err) < 0)
         return -1;

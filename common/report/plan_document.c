@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/plan_report.h"
 
+#include "report/comparison/method_report.h"
+
 #define DIGITS 6u
 
 static void add_degrees(struct json_value *parent, const struct degrees *degrees)
@@ -153,6 +155,8 @@ struct json_value *plan_report_json(const struct plan_report *report)
     struct json_value *pareto = json_add_array(document, "pareto");
     for (size_t i = 0; i < list->pareto_count; i++)
         add_plan(pareto, NULL, &list->pareto[i]);
+    if (report->methods)
+        method_report_json(report->methods, document);
     add_policy(document, &list->policy);
     add_outcome(document, list);
     return document;

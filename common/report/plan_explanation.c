@@ -2,6 +2,7 @@
 #include "report/plan_explanation.h"
 
 #include "planner/search/candidate_pool.h"
+#include "report/comparison/method_report.h"
 #include "report/number_text.h"
 #include "report/text_table.h"
 
@@ -198,6 +199,8 @@ void plan_explanation_text(const struct plan_report *report, const struct text_s
 {
     const struct plan_list *list = report->list;
     plan_report_request(report, style, out);
+    if (report->methods)
+        method_report_text(report->methods, list->plan_count > 0 ? list->plans : NULL, style, out);
     add_rules(list, style, out);
     if (list->plan_count > 0) {
         plan_report_plans(report, style, out);

@@ -11,6 +11,8 @@
 #include "report/text_style.h"
 #include "workload/training_spec.h"
 
+struct method_comparison;
+
 /* What was asked and what came out; everything belongs to the caller. */
 struct plan_report {
     const struct plan_request *request;
@@ -19,6 +21,7 @@ struct plan_report {
     uint64_t world;        /* GPUs that take part */
     unsigned gpus_per_node;
     const struct plan_list *list;
+    const struct method_comparison *methods; /* NULL: not asked for */
 };
 
 /* What was asked, the best plans as one table, notes; when nothing fits what is needed, what

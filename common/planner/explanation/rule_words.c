@@ -39,3 +39,15 @@ const char *rule_compare(const struct strategy *strategy, const struct plan *oth
                         rule, theirs, ours,
                         dearer ? ", simpler or with more headroom, within the margins" : "");
 }
+
+const char *rule_agree(const struct strategy *strategy, const struct plan *other, const char *rule,
+                       const char *lead)
+{
+    const char *ours = words_figure(strategy, strategy->chosen);
+    const char *theirs =
+        other ? words_figure(strategy, other) : "none that fits or is possible here";
+    if (!ours || !theirs || !rule)
+        return NULL;
+    return arena_format(strategy->arena, "%s; the best plan %s: %s; the chosen is %s", rule, lead,
+                        theirs, ours);
+}

@@ -22,4 +22,9 @@ const struct plan *rule_best_with(const struct strategy *strategy,
 const char *rule_compare(const struct strategy *strategy, const struct plan *other,
                          const char *rule);
 
+/* Where the cost model agrees, against what: "rule; the best plan with another tp is …; the chosen
+ * is …". lead: "with another tp". */
+const char *rule_agree(const struct strategy *strategy, const struct plan *other, const char *rule,
+                       const char *lead);
+
 #endif

@@ -35,6 +35,10 @@ static unsigned sized_tp(const struct strategy *strategy)
 }
 
 static bool has_tp(const struct plan *plan, unsigned value) { return plan->degrees.tp == value; }
+static bool other_tp(const struct plan *plan, unsigned value) { return plan->degrees.tp != value; }
+static bool equal_pp(const struct plan *plan, unsigned value) { return plan->degrees.pp == value; }
+static bool equal_cp(const struct plan *plan, unsigned value) { return plan->degrees.cp == value; }
+static bool equal_ep(const struct plan *plan, unsigned value) { return plan->degrees.ep == value; }
 static bool has_cp(const struct plan *plan, unsigned value) { return plan->degrees.cp > value; }
 static bool has_ep(const struct plan *plan, unsigned value) { return plan->degrees.ep > value; }
 
@@ -55,7 +59,10 @@ void rule_tensor(const struct strategy *strategy, struct plan_rule *ret)
         return;
     }
     ret->verdict = wanted > 1 ? "taken" : "not needed";
-    ret->reason = rule;
+    ret->reason = strategy->chosen
+                      ? rule_agree(strategy, rule_best_with(strategy, other_tp, wanted), rule,
+                                   "with another tp")
+                      : rule;
 }
 
 static unsigned deepest_within_line(const struct strategy *strategy, const struct plan *plan)
@@ -103,10 +110,12 @@ void rule_pipeline(const struct strategy *strategy, struct plan_rule *ret)
                                    "to the line",
                                    deepest)
                     : "with this tp and micro batch no pp > 1 keeps to the line";
-    if (depth)
-        ret->reason = arena_format(strategy->arena, "bubble %.1f %% of the step (computed, %s); %s",
-                                   plan->time.bubble_fraction * PERCENT,
-                                   schedule_name(plan->schedule), depth);
+    if (!depth)
+        return;
+    const char *bubble =
+        arena_format(strategy->arena, "bubble %.1f %% of the step (computed, %s); %s",
+                     plan->time.bubble_fraction * PERCENT, schedule_name(plan->schedule), depth);
+    ret->reason = rule_agree(strategy, rule_best_with(strategy, equal_pp, 1), bubble, "without");
 }
 
 void rule_expert(const struct strategy *strategy, struct plan_rule *ret)
@@ -135,11 +144,12 @@ void rule_expert(const struct strategy *strategy, struct plan_rule *ret)
         return;
     }
     ret->verdict = "taken";
-    ret->reason = arena_format(
+    const char *traffic = arena_format(
         strategy->arena,
         "ep=%u, exposed all-to-all %.3g s a step with balanced routing; risks: imbalance between "
         "experts (capacity factor, dropped tokens, auxiliary loss)",
         plan->degrees.ep, plan->time.parts[TIME_EP]);
+    ret->reason = rule_agree(strategy, rule_best_with(strategy, equal_ep, 1), traffic, "without");
 }
 
 void rule_context(const struct strategy *strategy, struct plan_rule *ret)
@@ -156,10 +166,13 @@ void rule_context(const struct strategy *strategy, struct plan_rule *ret)
     }
     if (plan->degrees.cp > 1) {
         ret->verdict = "taken";
-        ret->reason = arena_format(strategy->arena,
-                                   "cp=%u, ring attention; exposed exchange %.3g s a step (Ulysses "
-                                   "needs heads divisible by cp and moves queries too)",
-                                   plan->degrees.cp, plan->time.parts[TIME_CP]);
+        const char *exchange =
+            arena_format(strategy->arena,
+                         "cp=%u, ring attention; exposed exchange %.3g s a step (Ulysses "
+                         "needs heads divisible by cp and moves queries too)",
+                         plan->degrees.cp, plan->time.parts[TIME_CP]);
+        ret->reason =
+            rule_agree(strategy, rule_best_with(strategy, equal_cp, 1), exchange, "without");
         return;
     }
     ret->verdict = lengthy ? "overruled" : "not needed";
@@ -168,11 +181,13 @@ void rule_context(const struct strategy *strategy, struct plan_rule *ret)
                           : "the sequence is below the line; give cp to force it";
 }
 
-static const struct plan *best_sized(const struct strategy *strategy, unsigned tp, unsigned pp)
+/* The best that has that tp and pp, or that has not. */
+static const struct plan *best_sized(const struct strategy *strategy, unsigned tp, unsigned pp,
+                                     bool with)
 {
     for (size_t i = 0; i < strategy->pool->count; i++) {
         const struct plan *plan = &strategy->pool->plans[i];
-        if (plan->degrees.tp == tp && plan->degrees.pp == pp)
+        if ((plan->degrees.tp == tp && plan->degrees.pp == pp) == with)
             return plan;
     }
     return NULL;
@@ -197,9 +212,11 @@ void rule_sizing(const struct strategy *strategy, struct plan_rule *ret)
                                     (unsigned long long)(dp > 0 ? dp : 1));
     if (plan && (plan->degrees.tp != tp || plan->degrees.pp != pp)) {
         ret->verdict = "overruled";
-        ret->reason = rule_compare(strategy, best_sized(strategy, tp, pp), rule);
+        ret->reason = rule_compare(strategy, best_sized(strategy, tp, pp, true), rule);
         return;
     }
     ret->verdict = plan ? "agrees" : strategy->pool->examined > 0 ? "does not fit" : "not costed";
-    ret->reason = rule;
+    ret->reason = plan ? rule_agree(strategy, best_sized(strategy, tp, pp, false), rule,
+                                    "with another tp or pp")
+                       : rule;
 }

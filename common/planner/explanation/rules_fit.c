@@ -34,7 +34,8 @@ void rule_ddp(const struct strategy *strategy, struct plan_rule *ret)
     struct plan smallest = smallest_data_parallel(context, SHARDING_NONE);
     unsigned class = PLAN_CLASS_DATA_PARALLEL + SHARDING_NONE;
     ret->inputs = arena_format(
-        strategy->arena, "whole model on one GPU: at least %.1f GiB, GPU has %.1f",
+        strategy->arena,
+        "whole model on one GPU, one sequence, full recompute: %.1f GiB, GPU has %.1f",
         rule_gib((double)smallest.memory.total_bytes), rule_gib((double)context->capacity_bytes));
     if (!pool->has_best[class] && smallest.memory.verdict != FIT_OOM) {
         ret->verdict = "not possible";
