@@ -124,6 +124,7 @@ struct layer_bytes {
     double buffers;
     struct rank_parameters widths;  /* of the shards */
     struct rank_parameters largest; /* layer */
+    double tiles;                   /* of a gathered layer */
 };
 
 static void layer_bytes_of(const struct plan_context *context, const struct plan *plan,
@@ -136,7 +137,7 @@ static void layer_bytes_of(const struct plan_context *context, const struct plan
     double divisor = plan_sequence_divisor(context->profile, plan);
     double hidden = plan_element_bytes(plan) * tokens * model->hidden;
 
-    *ret = (struct layer_bytes){0};
+    *ret = (struct layer_bytes){.tiles = 1};
     if (has_dense)
         ret->dense = memory_layer_activations(context, plan, false, plan->recompute);
     if (has_moe)
@@ -173,7 +174,7 @@ static double gathered_bytes(const struct plan_context *context, const struct pl
                              double gradient_bytes)
 {
     struct plan_shape shape = plan_context_shape(context, plan);
-    double whole_layer = layer->largest.dense + layer->largest.expert;
+    double whole_layer = (layer->largest.dense + layer->largest.expert) / layer->tiles;
     double gathered = gathered_parameter_bytes(plan->precision);
     if (plan->degrees.pp > 1)
         return (gathered + gradient_bytes) * (stage->dense + stage->expert);
@@ -244,32 +245,56 @@ static enum fit_verdict verdict_of(const struct plan_context *context, uint64_t 
     return (double)total > line ? FIT_TIGHT : FIT_FITS;
 }
 
+static void find_peak(const struct plan_context *context, const struct plan *plan,
+                      const struct pipeline_layout *layout, const struct layer_bytes *layer,
+                      struct memory_estimate *estimate)
+{
+    double parts[MEMORY_PART_COUNT], most = -1;
+    for (unsigned stage = 0; stage < layout->pp; stage++) {
+        double total = stage_total(context, plan, layout, layer, stage, parts);
+        if (total <= most)
+            continue;
+        most = total;
+        estimate->stage = stage;
+        estimate->total_bytes = 0;
+        for (unsigned part = 0; part < MEMORY_PART_COUNT; part++) {
+            estimate->parts[part] = (uint64_t)(parts[part] + 0.5);
+            estimate->total_bytes += estimate->parts[part];
+        }
+    }
+    estimate->verdict = verdict_of(context, estimate->total_bytes);
+}
+
+static void add_host(const struct plan_context *context, const struct plan *plan,
+                     struct memory_estimate *estimate)
+{
+    estimate->host_bytes = (uint64_t)memory_offload_bytes_per_node(context, plan);
+    estimate->host_capacity_bytes =
+        plan->offload == OFFLOAD_CPU ? context->host_memory_bytes : context->host_nvme_bytes;
+    if (estimate->host_capacity_bytes > 0 && estimate->host_bytes > estimate->host_capacity_bytes)
+        estimate->verdict = FIT_OOM;
+}
+
 void memory_estimate_plan(const struct plan_context *context, const struct plan *plan,
                           struct memory_estimate *ret)
 {
     struct pipeline_layout layout;
     struct layer_bytes layer;
-    double parts[MEMORY_PART_COUNT], most = -1;
-    struct memory_estimate estimate = {.capacity_bytes = context->capacity_bytes};
+    struct memory_estimate estimate = {.capacity_bytes = context->capacity_bytes, .tiles = 1};
+    bool offloaded = plan->offload != OFFLOAD_NONE;
+    bool tiled = offloaded && sharded_states_of(plan->sharding).parameters;
 
-    if (!pipeline_layout_of(context->model->layers, plan->degrees.pp, plan->degrees.vpp, &layout)) {
-        *ret = estimate;
-        return;
-    }
-    layer_bytes_of(context, plan, &layer);
-    for (unsigned stage = 0; stage < layout.pp; stage++) {
-        double total = stage_total(context, plan, &layout, &layer, stage, parts);
-        if (total <= most)
-            continue;
-        most = total;
-        estimate.stage = stage;
-        estimate.total_bytes = 0;
-        for (unsigned part = 0; part < MEMORY_PART_COUNT; part++) {
-            estimate.parts[part] = (uint64_t)(parts[part] + 0.5);
-            estimate.total_bytes += estimate.parts[part];
+    if (pipeline_layout_of(context->model->layers, plan->degrees.pp, plan->degrees.vpp, &layout)) {
+        layer_bytes_of(context, plan, &layer);
+        find_peak(context, plan, &layout, &layer, &estimate);
+        while (tiled && estimate.verdict == FIT_OOM && estimate.tiles < MEMORY_MAXIMUM_TILES) {
+            estimate.tiles *= 2;
+            layer.tiles = estimate.tiles;
+            find_peak(context, plan, &layout, &layer, &estimate);
         }
+        if (offloaded)
+            add_host(context, plan, &estimate);
     }
-    estimate.verdict = verdict_of(context, estimate.total_bytes);
     *ret = estimate;
 }
 

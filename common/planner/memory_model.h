@@ -30,12 +30,17 @@
  * sequence parallelism over T > 1 (the gathered sequence), with zero2 a bucket of gradients.
  * Framework: its constant, and the share of all else that its allocator holds unused.
  * Offload: gradients and optimizer go to the host, under ZeRO-3 and HSDP parameters too
- * (DeepSpeed, ZeRO-Offload and ZeRO-Infinity).
+ * (DeepSpeed, ZeRO-Offload and ZeRO-Infinity), where the node must have room for them. Then a
+ * layer that is too large is cut into 2 to 16 tiles that are gathered one after the other
+ * (memory-centric tiling, ZeRO-Infinity, section 5.1.3): its gathered parameters and gradients
+ * shrink, activations do not.
  */
 #ifndef PLANNER_MEMORY_MODEL_H
 #define PLANNER_MEMORY_MODEL_H
 
 #include "planner/plan_context.h"
+
+#define MEMORY_MAXIMUM_TILES 16u
 
 /* Of one layer and one micro batch; `recompute` decides what is kept. */
 double memory_layer_activations(const struct plan_context *context, const struct plan *plan,

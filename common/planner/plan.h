@@ -31,6 +31,9 @@ struct memory_estimate {
     unsigned stage; /* the pipeline stage that needs most */
     uint64_t total_bytes;
     uint64_t capacity_bytes; /* what the device shows; 0: unknown */
+    /* With offload: what a node keeps outside its GPUs, and what there is (0: unknown). */
+    uint64_t host_bytes, host_capacity_bytes;
+    unsigned tiles; /* into which a layer's products are cut (memory-centric tiling); 1: none */
     enum fit_verdict verdict;
 };
 

@@ -5,6 +5,8 @@
 #include "planner/step_time.h"
 #include <string.h>
 
+#define BYTES_PER_GIB ((uint64_t)1 << 30)
+
 static const enum gpu_precision gpu_precisions[PRECISION_COUNT] = {
     [PRECISION_FP32] = GPU_TF32,
     [PRECISION_FP16] = GPU_FP16,
@@ -38,6 +40,12 @@ static const struct gpu_model *first_gpu(const struct plan_context *context,
                      : NULL;
     *ret_memory = first->memory_bytes > 0 || !gpu ? first->memory_bytes : gpu->memory_bytes;
     return gpu;
+}
+
+static uint64_t given_bytes(const struct plan_context *context, enum job_key key, uint64_t bytes)
+{
+    const struct job_value *value = &context->request->job->values[key];
+    return value->given ? value->number * BYTES_PER_GIB : bytes;
 }
 
 /* The slowest kind decides times, the smallest GPU capacity. */
@@ -232,6 +240,11 @@ int plan_context_init(struct plan_context *ret, const struct plan_request *reque
     *ret = (struct plan_context){.request = request, .model = request->model};
     ret->policy = request->policy ? *request->policy : policy_default;
     find_node(ret);
+    if (ret->node) {
+        ret->host_memory_bytes =
+            given_bytes(ret, JOB_HOST_MEMORY_GIB, ret->node->host_memory_bytes);
+        ret->host_nvme_bytes = given_bytes(ret, JOB_HOST_NVME_GIB, ret->node->host_nvme_bytes);
+    }
     const struct job_value *framework = &request->job->values[JOB_FRAMEWORK];
     ret->profile = framework_catalogue_find(request->frameworks,
                                             framework->given ? framework->text : NULL, err);

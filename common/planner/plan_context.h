@@ -32,6 +32,8 @@ struct plan_context {
     enum rank_order order;
     enum precision precision;
     uint64_t capacity_bytes; /* smallest GPU; 0: unknown */
+    /* Of a node, as the job says, else its description; 0: unknown. */
+    uint64_t host_memory_bytes, host_nvme_bytes;
 
     /* Rates, one direction, with their measured shares; 0: none or unknown. */
     double peak_flops_per_second;      /* dense, of the precision */

@@ -170,12 +170,28 @@ static double dp_seconds(const struct step *step, const struct rank_parameters *
         total += state_seconds(step, STATES_EXPERT, stage->expert);
     bool throughout = sharded_states_of(step->plan->sharding).gradients;
     double window = micro_batch_seconds * (throughout ? step->plan->micro_batches : 1);
-    double hidden = smaller(total * step->context->profile->overlap_dp, window);
+    const struct framework_profile *profile = step->context->profile;
     struct sharded_states sharding = sharded_states_of(step->plan->sharding);
+    double overlap = sharding.parameters ? profile->overlap_gather : profile->overlap_dp;
+    double hidden = smaller(total * overlap, window);
     double owners = sharding.optimizer && !sharding.parameters
                         ? step->spans.of[GROUP_STATE_SHARD].size - 1.0
                         : 0;
     return total - hidden + owners * step->context->framework->owner_seconds;
+}
+
+/* Parameters that live outside come back for forward and for backward of every micro batch. */
+static double fetch_seconds(const struct step *step, double parameters)
+{
+    const struct plan_context *context = step->context;
+    if (step->plan->offload == OFFLOAD_NONE || !sharded_states_of(step->plan->sharding).parameters)
+        return 0;
+    double rate = context->pcie_bytes_per_second;
+    double drive = context->efficiencies->nvme_bytes_per_second;
+    if (step->plan->offload == OFFLOAD_NVME && (rate <= 0 || drive < rate))
+        rate = drive;
+    double bytes = 2 * parameters * gathered_parameter_bytes(step->plan->precision);
+    return rate > 0 ? step->plan->micro_batches * bytes / rate : 0;
 }
 
 static void step_init(struct step *step)
@@ -226,7 +242,9 @@ void step_time_of(const struct plan_context *context, const struct plan *plan,
     ret->parts[TIME_DP] = dp_seconds(&step, &stage, slowest.total);
     ret->parts[TIME_COMPUTE] +=
         compute_optimizer(context, plan, stage.dense / widths.dense + stage.expert / widths.expert);
-    ret->parts[TIME_HOST] += context->framework->step_seconds;
+    ret->parts[TIME_HOST] +=
+        context->framework->step_seconds +
+        fetch_seconds(&step, stage.dense / widths.dense + stage.expert / widths.expert);
     for (unsigned part = 0; part < TIME_PART_COUNT; part++)
         ret->step_seconds += ret->parts[part];
     derive_figures(context, ret);

@@ -157,6 +157,12 @@ static void write_misfit(const struct plan_report *report, struct text_buffer *o
                     degrees, sharding_name(nearest->sharding), recompute_name(nearest->recompute),
                     number_bytes(nearest->memory.total_bytes).text,
                     number_bytes(nearest->memory.capacity_bytes).text);
+    if (nearest->memory.host_bytes > nearest->memory.host_capacity_bytes &&
+        nearest->memory.host_capacity_bytes > 0)
+        text_buffer_add(out, ", and %s of a node for offload=%s, it has %s",
+                        number_bytes(nearest->memory.host_bytes).text,
+                        offload_name(nearest->offload),
+                        number_bytes(nearest->memory.host_capacity_bytes).text);
 }
 
 void plan_report_misfit(const struct plan_report *report, const struct text_style *style,

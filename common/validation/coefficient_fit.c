@@ -58,7 +58,8 @@ static const struct knob_kind framework_kinds[] = {
 };
 
 static const struct knob_kind profile_kinds[] = {
-    PROFILE(overlap_dp, 0.6, 0.95), PROFILE(overlap_tp, 0.05, 0.8), PROFILE(overlap_pp, 0.5, 0.9),
+    PROFILE(overlap_dp, 0.6, 0.95), PROFILE(overlap_gather, 0.6, 0.95),
+    PROFILE(overlap_tp, 0.05, 0.8), PROFILE(overlap_pp, 0.5, 0.9),
     PROFILE(overlap_cp, 0.5, 0.95), PROFILE(overlap_ep, 0.05, 0.8),
 };
 

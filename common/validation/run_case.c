@@ -177,6 +177,7 @@ void run_case_use(struct run_case *run_case, const struct efficiency_architectur
     run_case->context.architecture = architecture;
     run_case->context.framework = framework;
     run_case->profile.overlap_dp = profile->overlap_dp;
+    run_case->profile.overlap_gather = profile->overlap_gather;
     run_case->profile.overlap_tp = profile->overlap_tp;
     run_case->profile.overlap_pp = profile->overlap_pp;
     run_case->profile.overlap_cp = profile->overlap_cp;

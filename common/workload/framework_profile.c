@@ -62,6 +62,7 @@ static const struct yaml_field entry_table[] = {
     REAL("fragmentation", fragmentation, 1),
     BOOLEAN("sequence_parallel", sequence_parallel),
     REAL("overlap_dp", overlap_dp, 1),
+    REAL("overlap_gather", overlap_gather, 1),
     REAL("overlap_tp", overlap_tp, 1),
     REAL("overlap_pp", overlap_pp, 1),
     REAL("overlap_cp", overlap_cp, 1),

@@ -27,7 +27,8 @@ struct framework_profile {
     bool sequence_parallel;  /* with TP */
     enum profile_verdict pipeline[SHARDING_COUNT]; /* that sharding with pp > 1 */
     const char *pipeline_reason[SHARDING_COUNT];
-    double overlap_dp, overlap_tp, overlap_pp, overlap_cp, overlap_ep; /* hidden share, 0..1 */
+    /* Hidden share, 0..1; gather: data parallelism that gathers parameters (zero3, hsdp). */
+    double overlap_dp, overlap_gather, overlap_tp, overlap_pp, overlap_cp, overlap_ep;
     const char *source;
 };
 

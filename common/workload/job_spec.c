@@ -63,6 +63,10 @@ static const struct job_key_info keys[JOB_KEY_COUNT] = {
     [JOB_RECOMPUTE] = CHOICE_KEY("recompute", recompute_choices, "activations recomputed"),
     [JOB_PRECISION] = CHOICE_KEY("precision", precision_choices, "of matrix products"),
     [JOB_OFFLOAD] = CHOICE_KEY("offload", offload_choices, "where optimizer states may go"),
+    [JOB_HOST_MEMORY_GIB] = NUMBER_KEY("host_memory_gib", 1, JOB_HOST_MAXIMUM_GIB,
+                                       "a node's memory that offload may use"),
+    [JOB_HOST_NVME_GIB] =
+        NUMBER_KEY("host_nvme_gib", 1, JOB_HOST_MAXIMUM_GIB, "a node's NVMe that offload may use"),
     [JOB_TRAINABLE] = {.name = "trainable",
                        .type = JOB_TYPE_REAL,
                        .help = "share of the parameters that is trained, above 0 and at most 1"},

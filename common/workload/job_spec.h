@@ -25,7 +25,8 @@
 #define JOB_TEXT_MAXIMUM_BYTES 1024u           /* of one value */
 #define JOB_SEQUENCES_MAXIMUM 16777216u        /* global_batch, micro_batch */
 #define JOB_SEQUENCE_LENGTH_MAXIMUM 134217728u /* tokens */
-#define JOB_VPP_MAXIMUM 4096u                  /* a chunk holds a layer at least */
+#define JOB_HOST_MAXIMUM_GIB 1048576u
+#define JOB_VPP_MAXIMUM 4096u /* a chunk holds a layer at least */
 
 enum job_key {
     JOB_MODEL,
@@ -45,7 +46,9 @@ enum job_key {
     JOB_SCHEDULE,
     JOB_RECOMPUTE,
     JOB_PRECISION,
-    JOB_OFFLOAD,   /* none, cpu, nvme, auto */
+    JOB_OFFLOAD,         /* none, cpu, nvme, auto */
+    JOB_HOST_MEMORY_GIB, /* of a node */
+    JOB_HOST_NVME_GIB,
     JOB_TRAINABLE, /* share in (0, 1] of the parameters that are trained */
     JOB_ORDER,
     JOB_FRAMEWORK,

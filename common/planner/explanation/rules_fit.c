@@ -153,9 +153,21 @@ void rule_offload(const struct strategy *strategy, struct plan_rule *ret)
     ret->inputs = asked ? "asked for" : "not asked for";
     if (plan && plan->offload != OFFLOAD_NONE) {
         ret->verdict = offload_name(plan->offload);
-        ret->reason =
-            arena_format(strategy->arena, "%.0f GiB a node outside the GPUs",
-                         rule_gib(memory_offload_bytes_per_node(strategy->context, plan)));
+        const struct memory_estimate *memory = &plan->memory;
+        const char *room = memory->host_capacity_bytes > 0
+                               ? arena_format(strategy->arena, "of %.0f",
+                                              rule_gib((double)memory->host_capacity_bytes))
+                               : "(what it has is unknown)";
+        const char *tiles =
+            memory->tiles > 1
+                ? arena_format(strategy->arena,
+                               "; memory-centric tiling cuts a layer into %u, for its parameters "
+                               "alone: activations stay",
+                               memory->tiles)
+                : "";
+        if (room && tiles)
+            ret->reason = arena_format(strategy->arena, "%.0f GiB a node %s outside the GPUs%s",
+                                       rule_gib((double)memory->host_bytes), room, tiles);
         return;
     }
     ret->verdict = plan ? "none" : "see remedies";

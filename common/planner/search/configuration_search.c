@@ -139,10 +139,11 @@ static void visit_widths(struct search *search, struct plan *plan)
     }
 }
 
-/* Nothing to shard over: ZeRO would be a word. */
+/* Nothing to shard over: ZeRO would be a word, but for zero3 that lets parameters leave the GPU. */
 static bool is_idle_sharding(const struct search *search, const struct plan *plan)
 {
-    return plan->sharding != SHARDING_NONE && plan->degrees.dp * plan->degrees.cp == 1 &&
+    bool leaves = plan->offload != OFFLOAD_NONE && plan->sharding == SHARDING_ZERO3;
+    return plan->sharding != SHARDING_NONE && !leaves && plan->degrees.dp * plan->degrees.cp == 1 &&
            !search->job->values[JOB_SHARDING].given;
 }
 

@@ -155,11 +155,11 @@ static void try_offload(struct remedies *remedies, enum offload offload, const c
 
 static void remedy_offload(struct remedies *remedies)
 {
-    const struct node_topology *node = remedies->context->node;
+    const struct plan_context *context = remedies->context;
     if (remedies->offload != OFFLOAD_NONE)
         return;
-    try_offload(remedies, OFFLOAD_CPU, "host memory", node->host_memory_bytes);
-    try_offload(remedies, OFFLOAD_NVME, "NVMe", node->host_nvme_bytes);
+    try_offload(remedies, OFFLOAD_CPU, "host memory", context->host_memory_bytes);
+    try_offload(remedies, OFFLOAD_NVME, "NVMe", context->host_nvme_bytes);
 }
 
 /* A default batch follows the number of replicas; a given one stays. */

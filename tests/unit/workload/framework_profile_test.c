@@ -64,7 +64,7 @@ static void the_default_and_the_unknown(void **state)
 #define START                                                                                      \
     "  - {name: x, title: X, source: s, parameter_bytes: 2, gradient_bytes: 4, "                   \
     "optimizer_bytes: 12, logits_bytes: 10, constant_bytes: 2GiB, fragmentation: 0, "              \
-    "sequence_parallel: true, overlap_tp: 0, overlap_pp: 0, "                                      \
+    "sequence_parallel: true, overlap_gather: 0, overlap_tp: 0, overlap_pp: 0, "                   \
     "overlap_cp: 0, overlap_ep: 0, "
 #define VERDICT "{verdict: allowed, reason: r}"
 #define PIPELINE                                                                                   \
