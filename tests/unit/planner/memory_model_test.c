@@ -3,6 +3,7 @@
 
 #include "planner/memory_model.h"
 #include "tests/support/planner_fixture.h"
+#include <math.h>
 
 #define EXACT 1e-9
 
@@ -215,6 +216,103 @@ static void verdict_has_a_band(void **state)
     bench_done(&bench);
 }
 
+/* Every second product's output is kept, and attention's: 2 h, two thirds of attention's widths,
+ * one of the MLP's three. */
+static void operators_keep_every_second_product(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "llama3-8b", "dgx-h100:1", "sequence_length=8192,framework=torchtitan");
+    double widths = 2 * 4096 + (2 * 32 + 2 * 8) * 128 * 2.0 / 3 + 14336;
+    assert_near(memory_layer_activations(&bench.context, &bench.plan, false, RECOMPUTE_SELECTIVE),
+                2 * 8192.0 * widths);
+    bench_done(&bench);
+}
+
+/* torch.distributed.pipelining reduces after the last micro batch: until then gradients are whole,
+ * and parameters stay gathered. */
+static void fsdp_in_a_pipeline_stays_whole(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct memory_estimate estimate;
+    bench_init(&bench, "llama3-8b", "dgx-h100:2", "framework=torchtitan");
+    bench.plan.degrees.pp = 2;
+    bench.plan.degrees.dp = bench.plan.degrees.shard = 8;
+    bench.plan.sharding = SHARDING_ZERO3;
+    bench.plan.schedule = SCHEDULE_1F1B;
+    memory_estimate_plan(&bench.context, &bench.plan, &estimate);
+    uint64_t sharded = estimate.parts[MEMORY_PARAMETERS]; /* 4 bytes of each, over 8 */
+    assert_near((double)estimate.parts[MEMORY_TRANSIENT], (2 + 4) * 8.0 / 4 * (double)sharded);
+    bench_done(&bench);
+}
+
+static void allocators_hold_more_than_is_used(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct memory_estimate estimate;
+    bench_init(&bench, "llama2-7b", "dgx-a100-80:1", "framework=megatron-deepspeed");
+    memory_estimate_plan(&bench.context, &bench.plan, &estimate);
+    const struct framework_profile *profile = bench.context.profile;
+    double used = (double)(estimate.total_bytes - estimate.parts[MEMORY_FRAMEWORK]);
+    assert_true(profile->fragmentation > 0);
+    assert_true(fabs((double)estimate.parts[MEMORY_FRAMEWORK] -
+                     ((double)profile->constant_bytes + profile->fragmentation * used)) < 16);
+    bench_done(&bench);
+}
+
+static void host_memory_is_a_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys;
+        enum offload offload;
+        uint64_t capacity_gib;
+        bool fits;
+    } cases[] = {
+        {"framework=deepspeed,host_memory_gib=64", OFFLOAD_CPU, 64, false},
+        {"framework=deepspeed,host_memory_gib=96", OFFLOAD_CPU, 96, true},
+        {"framework=deepspeed,host_memory_gib=64,host_nvme_gib=512", OFFLOAD_NVME, 512, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct bench bench;
+        struct memory_estimate estimate;
+        bench_init(&bench, "llama2-7b", "dgx-a100-80:1", cases[i].keys);
+        bench.context.shape.gpus_per_node = 1;
+        bench.plan.offload = cases[i].offload;
+        memory_estimate_plan(&bench.context, &bench.plan, &estimate);
+        assert_true(estimate.host_capacity_bytes == cases[i].capacity_gib << 30);
+        assert_int_equal(estimate.verdict != FIT_OOM, cases[i].fits);
+        bench_done(&bench);
+    }
+}
+
+/* One layer of 17 billion parameters: gathered twice and with its gradients, 134 GB. */
+static void tiles_cut_a_layer_that_is_too_large(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct memory_estimate whole, tiled;
+    bench_init(&bench, "llama2-7b", "dgx-a100-80:1", "framework=deepspeed");
+    struct model_spec wide = *bench.context.model;
+    wide.layers = 4;
+    wide.hidden = 32768;
+    wide.ffn = 131072;
+    wide.heads = wide.kv_heads = 256;
+    bench.context.model = &wide;
+    bench.plan.sharding = SHARDING_ZERO3;
+    bench.plan.recompute = RECOMPUTE_FULL;
+    memory_estimate_plan(&bench.context, &bench.plan, &whole);
+    assert_int_equal(whole.tiles, 1);
+    bench.plan.offload = OFFLOAD_CPU;
+    memory_estimate_plan(&bench.context, &bench.plan, &tiled);
+    assert_true(tiled.tiles > 1 && tiled.tiles <= MEMORY_MAXIMUM_TILES);
+    assert_true(tiled.parts[MEMORY_TRANSIENT] < whole.parts[MEMORY_TRANSIENT]);
+    assert_true(tiled.parts[MEMORY_ACTIVATIONS] == whole.parts[MEMORY_ACTIVATIONS]);
+    bench_done(&bench);
+}
+
 static void offload_moves_states_to_the_host(void **state)
 {
     (void)state;
@@ -294,6 +392,11 @@ int main(void)
         cmocka_unit_test(last_stage_holds_head_and_logits),
         cmocka_unit_test(experts_shard_over_their_own_ranks),
         cmocka_unit_test(verdict_has_a_band),
+        cmocka_unit_test(operators_keep_every_second_product),
+        cmocka_unit_test(fsdp_in_a_pipeline_stays_whole),
+        cmocka_unit_test(allocators_hold_more_than_is_used),
+        cmocka_unit_test(host_memory_is_a_limit),
+        cmocka_unit_test(tiles_cut_a_layer_that_is_too_large),
         cmocka_unit_test(offload_moves_states_to_the_host),
         cmocka_unit_test(lora_trains_a_share),
         cmocka_unit_test(fp8_saves_a_byte_of_each_kept_input),

@@ -284,7 +284,7 @@ static void what_does_not_fit_says_what_would(void **state)
     assert_non_null(remedy(&search, "nodes"));
     assert_non_null(strstr(remedy(&search, "nodes")->text, "nodes of l40s-pcie"));
     assert_non_null(remedy(&search, "offload"));
-    assert_non_null(strstr(remedy(&search, "offload")->text, "GiB of host memory"));
+    assert_non_null(strstr(remedy(&search, "offload")->text, "GiB of NVMe"));
     search_done(&search);
 }
 

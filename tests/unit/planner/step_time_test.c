@@ -235,7 +235,7 @@ static void replicas_reduce_over_the_network(void **state)
     struct time_estimate time;
     bench_init(&bench, "llama2-7b", "dgx-a100-80:4", "framework=fsdp2,global_batch=64");
     struct framework_profile profile = *bench.context.profile;
-    profile.overlap_dp = 0;
+    profile.overlap_dp = profile.overlap_gather = 0;
     bench.context.profile = &profile;
     bench.plan.degrees.dp = 32;
     bench.plan.degrees.shard = 8;
@@ -257,7 +257,7 @@ static void the_largest_stage_reduces_last(void **state)
     struct time_estimate time;
     bench_init(&bench, "deepseek-v3", "dgx-h100:16", "global_batch=128");
     struct framework_profile profile = *bench.context.profile;
-    profile.overlap_dp = 0;
+    profile.overlap_dp = profile.overlap_gather = 0;
     bench.context.profile = &profile;
     bench.plan.degrees.pp = 16;
     bench.plan.degrees.dp = bench.plan.degrees.shard = 8;

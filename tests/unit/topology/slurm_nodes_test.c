@@ -51,9 +51,9 @@ static void kinds_follow_the_gres(void **state)
     assert_string_equal(
         text_buffer_text(&notes),
         "GRES gpu:h100:8 of 2 nodes: assumed to be preset dgx-h100 (NVIDIA DGX H100); h100 is "
-        "taken for h100-sxm, it may be h100-sxm-96-500w, h100-pcie or h100-nvl\n"
+        "taken for h100-sxm, it may be h100-pcie or h100-nvl\n"
         "GRES gpu:h100:4 of 1 node: no preset fits; NVLink and NICs are unknown; h100 is taken "
-        "for h100-sxm, it may be h100-sxm-96-500w, h100-pcie or h100-nvl\n"
+        "for h100-sxm, it may be h100-pcie or h100-nvl\n"
         "GRES gpu:2 of 1 node: no preset fits, since it names no type; NVLink and NICs are "
         "unknown\n"
         "GRES gpu:new-board:2 of 1 node: no preset fits; NVLink and NICs are unknown\n"

@@ -67,8 +67,8 @@ static void options_are_read(void **state)
 
 #define KEYS                                                                                       \
     "(keys: model, global_batch, max_global_batch, sequence_length, tp, cp, ep, etp, pp, vpp, "    \
-    "dp, sharding, shard, micro_batch, schedule, recompute, precision, offload, trainable, "       \
-    "order, framework, objective, place, spare)"
+    "dp, sharding, shard, micro_batch, schedule, recompute, precision, offload, "                  \
+    "host_memory_gib, host_nvme_gib, trainable, order, framework, objective, place, spare)"
 
 static const struct {
     const char *option, *text;
