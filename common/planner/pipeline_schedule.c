@@ -2,6 +2,7 @@
 #include "planner/pipeline_schedule.h"
 
 #define SHORT_BY_EMBEDDING_AND_LOSS 2u
+#define ZERO_BUBBLE_IDLE (1.0 / 3) /* ZB-H1 where F, B and W take as long */
 
 bool pipeline_layout_of(unsigned layers, unsigned pp, unsigned vpp, struct pipeline_layout *ret)
 {
@@ -63,10 +64,24 @@ unsigned pipeline_stage_overlap(const struct pipeline_layout *layout, unsigned s
     return overlap;
 }
 
+double pipeline_idle(enum schedule schedule, unsigned vpp, unsigned micro_batches)
+{
+    switch (schedule) {
+    case SCHEDULE_NAIVE:
+        return micro_batches;
+    case SCHEDULE_ZERO_BUBBLE:
+        return ZERO_BUBBLE_IDLE;
+    default:
+        return 1.0 / vpp;
+    }
+}
+
 double pipeline_in_flight(enum schedule schedule, unsigned pp, unsigned vpp, unsigned stage,
                           unsigned micro_batches)
 {
     if (pp == 1)
+        return 1;
+    if (schedule == SCHEDULE_NAIVE)
         return 1;
     if (schedule == SCHEDULE_GPIPE)
         return micro_batches;

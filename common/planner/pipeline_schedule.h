@@ -6,7 +6,9 @@
  * Sources: Huang 2019 (GPipe: all M in flight); Narayanan 2021, "Efficient large-scale
  * language model training on GPU clusters using Megatron-LM", sections 2.2.1 and 2.2.2 (1F1B:
  * at most p in flight; interleaved: needs M % p = 0); Megatron-LM schedules.py (warm-up of stage i:
- * 2(p-i-1) + (v-1)p chunks, which gives Korthikanti 2022 section 4.2.3's factor 1 + (p-1)/(p v)).
+ * 2(p-i-1) + (v-1)p chunks, which gives Korthikanti 2022 section 4.2.3's factor 1 + (p-1)/(p v));
+ * Qi 2023, "Zero bubble pipeline parallelism" (arXiv 2401.10241). Naive: one micro batch in the
+ * whole pipeline.
  */
 #ifndef PLANNER_PIPELINE_SCHEDULE_H
 #define PLANNER_PIPELINE_SCHEDULE_H
@@ -31,6 +33,11 @@ unsigned pipeline_stage_layers(const struct pipeline_layout *layout, unsigned st
 /* How many of the stage's layers are among the model's first `count`. */
 unsigned pipeline_stage_overlap(const struct pipeline_layout *layout, unsigned stage,
                                 unsigned count);
+
+/* What a stage idles in a step, in times of the other stages' micro batch: 1F1B's and GPipe's 1
+ * (fill and drain), naive's one for every micro batch, interleaved's 1/v, zero-bubble's 1/3
+ * (Qi 2023, ZB-H1: gradients of weights wait until there is nothing else to do; 1F1B's memory). */
+double pipeline_idle(enum schedule schedule, unsigned vpp, unsigned micro_batches);
 
 /* Micro batches' worth of the stage's activations that it keeps at its peak; fractions of
  * one come from interleaving. */

@@ -238,7 +238,8 @@ void step_time_of(const struct plan_context *context, const struct plan *plan,
 
     for (unsigned part = 0; part < TIME_PART_COUNT; part++)
         ret->parts[part] = plan->micro_batches * slowest.parts[part];
-    ret->parts[TIME_BUBBLE] = (sum - slowest.total) / plan->degrees.vpp;
+    ret->parts[TIME_BUBBLE] = (sum - slowest.total) *
+                              pipeline_idle(plan->schedule, plan->degrees.vpp, plan->micro_batches);
     ret->parts[TIME_DP] = dp_seconds(&step, &stage, slowest.total);
     ret->parts[TIME_COMPUTE] +=
         compute_optimizer(context, plan, stage.dense / widths.dense + stage.expert / widths.expert);

@@ -11,7 +11,8 @@
 #define JOB_SPEC_MAXIMUM_BYTES ((size_t)1 << 20)
 
 static const char *const sharding_choices[] = {"none", "zero1", "zero2", "zero3", "hsdp", NULL};
-static const char *const schedule_choices[] = {"none", "gpipe", "1f1b", "interleaved", NULL};
+static const char *const schedule_choices[] = {"none",        "naive",       "gpipe", "1f1b",
+                                               "zero-bubble", "interleaved", NULL};
 static const char *const recompute_choices[] = {"none", "selective", "full", NULL};
 static const char *const precision_choices[] = {"fp32", "fp16", "bf16", "fp8", NULL};
 static const char *const offload_choices[] = {"none", "cpu", "nvme", "auto", NULL};
@@ -359,7 +360,7 @@ static const struct {
     struct key_range left, right;
     const char *remedy;
 } conflicts[] = {
-    {{JOB_SCHEDULE, SCHEDULE_NONE, SCHEDULE_1F1B},
+    {{JOB_SCHEDULE, SCHEDULE_NONE, SCHEDULE_ZERO_BUBBLE},
      {JOB_VPP, 2, DEGREE_MAXIMUM},
      "use schedule=interleaved, or vpp=1"},
     {{JOB_SCHEDULE, SCHEDULE_INTERLEAVED, SCHEDULE_INTERLEAVED},
@@ -368,7 +369,7 @@ static const struct {
     {{JOB_SCHEDULE, SCHEDULE_NONE, SCHEDULE_NONE},
      {JOB_PP, 2, DEGREE_MAXIMUM},
      "use schedule=1f1b, or pp=1"},
-    {{JOB_SCHEDULE, SCHEDULE_GPIPE, SCHEDULE_INTERLEAVED},
+    {{JOB_SCHEDULE, SCHEDULE_NAIVE, SCHEDULE_INTERLEAVED},
      {JOB_PP, 1, 1},
      "use pp=2 or more, or leave schedule out"},
     {{JOB_SHARDING, SHARDING_NONE, SHARDING_NONE},

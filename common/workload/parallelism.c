@@ -12,8 +12,10 @@ static const char *const sharding_names[SHARDING_COUNT] = {
 };
 static const char *const schedule_names[SCHEDULE_COUNT] = {
     [SCHEDULE_NONE] = "none",
+    [SCHEDULE_NAIVE] = "naive",
     [SCHEDULE_GPIPE] = "gpipe",
     [SCHEDULE_1F1B] = "1f1b",
+    [SCHEDULE_ZERO_BUBBLE] = "zero-bubble",
     [SCHEDULE_INTERLEAVED] = "interleaved",
 };
 static const char *const recompute_names[RECOMPUTE_COUNT] = {

@@ -44,8 +44,10 @@ enum sharding {
 };
 enum schedule {
     SCHEDULE_NONE,
+    SCHEDULE_NAIVE, /* one micro batch at a time */
     SCHEDULE_GPIPE,
     SCHEDULE_1F1B,
+    SCHEDULE_ZERO_BUBBLE, /* ZB-H1: gradients of weights fill the bubble (Qi 2023) */
     SCHEDULE_INTERLEAVED,
     SCHEDULE_COUNT
 };

@@ -80,12 +80,23 @@ static void overlap_follows_chunks(void **state)
     assert_int_equal(pipeline_stage_overlap(&layout, 1, 0), 0);
 }
 
+static void idle_follows_the_schedule(void **state)
+{
+    (void)state;
+    assert_true(pipeline_idle(SCHEDULE_1F1B, 1, 64) == 1);
+    assert_true(pipeline_idle(SCHEDULE_GPIPE, 1, 64) == 1);
+    assert_true(pipeline_idle(SCHEDULE_INTERLEAVED, 4, 64) == 0.25);
+    assert_true(pipeline_idle(SCHEDULE_NAIVE, 1, 64) == 64);
+    assert_true(pipeline_idle(SCHEDULE_ZERO_BUBBLE, 1, 64) < 0.34);
+    assert_true(pipeline_in_flight(SCHEDULE_NAIVE, 8, 1, 0, 64) == 1);
+    assert_true(pipeline_in_flight(SCHEDULE_ZERO_BUBBLE, 8, 1, 0, 64) == 8);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_f_one_b_keeps_at_most_p),
-        cmocka_unit_test(interleaving_keeps_more),
-        cmocka_unit_test(layers_are_laid_out),
+        cmocka_unit_test(idle_follows_the_schedule), cmocka_unit_test(one_f_one_b_keeps_at_most_p),
+        cmocka_unit_test(interleaving_keeps_more),   cmocka_unit_test(layers_are_laid_out),
         cmocka_unit_test(overlap_follows_chunks),
     };
     return unit_test_main("planner/pipeline_schedule", tests, COUNT_OF(tests));
