@@ -60,6 +60,7 @@ static void find_node(struct plan_context *context)
         const struct gpu_model *gpu = first_gpu(context, node, &memory);
         if (!context->node || speed_of(gpu) < speed_of(context->gpu)) {
             context->node = node;
+            context->kind_name = cluster->kind_names[i];
             context->gpu = gpu;
         }
         if (memory > 0 && (context->capacity_bytes == 0 || memory < context->capacity_bytes))
@@ -144,10 +145,21 @@ static const char *network_name(const struct node_topology *node)
     return NULL;
 }
 
+/* Of all kinds: a ring runs at the rate of its slowest member. 0: unknown for one. */
+static double lowest_rate(const struct plan_context *context, size_t offset)
+{
+    const struct cluster_topology *cluster = context->request->cluster;
+    double lowest = *(const double *)((const char *)context->node + offset);
+    for (size_t i = 0; i < cluster->kind_count; i++)
+        if (cluster->kinds[i]->gpu_count > 0)
+            lowest = minimum(lowest, *(const double *)((const char *)cluster->kinds[i] + offset));
+    return lowest;
+}
+
 static void find_network_rates(struct plan_context *context)
 {
     const struct efficiency_catalogue *shares = context->efficiencies;
-    double nic = context->node->gpu_nic_bytes_per_second;
+    double nic = lowest_rate(context, offsetof(struct node_topology, gpu_nic_bytes_per_second));
     context->network_assumed = nic <= 0;
     if (nic <= 0)
         nic = shares->assumed_nic_bytes_per_second;
@@ -168,7 +180,8 @@ static void find_node_rates(struct plan_context *context)
     double ring = shares->nvlink_share;
     if (context->gpu && context->gpu->nvlink_efficiency > 0)
         ring = context->gpu->nvlink_efficiency;
-    context->nvlink_bytes_per_second = node->gpu_nvlink_bytes_per_second * ring;
+    context->nvlink_bytes_per_second =
+        lowest_rate(context, offsetof(struct node_topology, gpu_nvlink_bytes_per_second)) * ring;
     double pair = 0;
     for (unsigned i = 1; i < node->gpu_count && node->nvlink_bytes_per_second; i++)
         if (node->nvlink_bytes_per_second[i] > pair)

@@ -20,6 +20,7 @@ struct plan_context {
     struct training_spec training;
     const struct framework_profile *profile;
     const struct node_topology *node; /* of the slowest kind */
+    const char *kind_name;            /* its name */
     const struct gpu_model *gpu;      /* NULL: not in the catalogue, no times */
     const struct efficiency_catalogue *efficiencies;
     const struct efficiency_architecture *architecture;

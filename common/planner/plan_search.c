@@ -93,13 +93,26 @@ static int add_topology_notes(struct assembly *assembly, struct error_info *err)
          "the NICs' rate is unknown: times assume 100 Gb/s for each GPU"},
         {many && context->shape.tier_count == 0,
          "nothing is known between nodes: all count as equally far"},
-        {context->request->cluster->kind_count > 1,
-         "nodes differ: planned for the slowest and the smallest GPU"},
     };
     for (size_t i = 0; i < COUNT_OF(notes); i++)
         if (notes[i].applies && add_note(assembly->list, notes[i].text, err) < 0)
             return -1;
     return 0;
+}
+
+static int add_mixed_note(struct assembly *assembly, struct error_info *err)
+{
+    const struct plan_context *context = &assembly->context;
+    const struct gpu_model *gpu = context->gpu;
+    if (context->request->cluster->kind_count < 2)
+        return 0;
+    return add_note(assembly->list,
+                    arena_format(assembly->list->arena,
+                                 "nodes differ: planned for the slowest GPU (%s of kind %s), the "
+                                 "smallest memory and the slowest links; faster nodes wait in "
+                                 "every step",
+                                 gpu ? gpu->name : "unknown", context->kind_name),
+                    err);
 }
 
 /* Every node gives as many GPUs as the smallest, or as was asked for. */
@@ -126,7 +139,7 @@ static int add_notes(struct assembly *assembly, struct error_info *err)
     if (!list->notes)
         return error_set_memory(err);
     if (add_default_notes(assembly, err) < 0 || add_topology_notes(assembly, err) < 0 ||
-        add_idle_note(assembly, err) < 0)
+        add_mixed_note(assembly, err) < 0 || add_idle_note(assembly, err) < 0)
         return -1;
     if (list->policy.result == POLICY_WARNED)
         return add_note(list, arena_copy_text(list->arena, list->policy.text), err);

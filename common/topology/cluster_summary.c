@@ -98,7 +98,7 @@ static void add_cover(struct cluster_topology *cluster, const struct node_topolo
     }
 }
 
-/* Only kinds that a node is of: a step keeps all that its cluster has. */
+/* Only kinds that a node is of: a file may describe more. */
 static int add_kinds(struct cluster_topology *cluster, const bool *in_use, struct error_info *err)
 {
     cluster->nvlink_known = true;

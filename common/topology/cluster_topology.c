@@ -197,6 +197,28 @@ static int find_kinds(const struct cluster_topology *cluster, const struct node_
     return 0;
 }
 
+/* Renumbers the nodes' kinds to those that are left: an unused kind must not slow a plan down. */
+static size_t keep_kinds(const struct cluster_topology *cluster, unsigned *node_kinds,
+                         size_t node_count, struct node_topology **ret_kinds,
+                         const char **ret_names)
+{
+    size_t kept = 0;
+    for (unsigned kind = 0; kind < cluster->kind_count; kind++) {
+        bool used = false;
+        for (size_t i = 0; i < node_count; i++) {
+            if (node_kinds[i] != kind)
+                continue;
+            node_kinds[i] = (unsigned)kept;
+            used = true;
+        }
+        if (!used)
+            continue;
+        ret_kinds[kept] = node_topology_share(cluster->kinds[kind]);
+        ret_names[kept++] = cluster->kind_names[kind];
+    }
+    return kept;
+}
+
 struct cluster_topology *cluster_topology_select(const struct cluster_topology *cluster,
                                                  const struct node_list *names,
                                                  struct error_info *err)
@@ -205,17 +227,18 @@ struct cluster_topology *cluster_topology_select(const struct cluster_topology *
         memory_allocate_array(node_list_count(names), sizeof(*node_kinds));
     CLEANUP_MEMORY struct node_topology **kinds =
         memory_allocate_array(cluster->kind_count, sizeof(struct node_topology *));
-    if (!node_kinds || !kinds)
+    CLEANUP_MEMORY const char **kind_names =
+        memory_allocate_array(cluster->kind_count, sizeof(*kind_names));
+    if (!node_kinds || !kinds || !kind_names)
         return error_null(error_set_memory(err));
     if (find_kinds(cluster, names, node_kinds, err) < 0)
         return NULL;
     CLEANUP(fabric) struct fabric *fabric = NULL;
     if (cluster->fabric && !(fabric = fabric_select(cluster->fabric, names, err)))
         return NULL;
-    for (size_t i = 0; i < cluster->kind_count; i++)
-        kinds[i] = node_topology_share(cluster->kinds[i]);
-    return cluster_topology_create(cluster->name, kinds, cluster->kind_names, cluster->kind_count,
-                                   names, node_kinds, move_pointer(fabric), err);
+    size_t kept = keep_kinds(cluster, node_kinds, node_list_count(names), kinds, kind_names);
+    return cluster_topology_create(cluster->name, kinds, kind_names, kept, names, node_kinds,
+                                   move_pointer(fabric), err);
 }
 
 unsigned cluster_tier_count(const struct cluster_topology *cluster)

@@ -69,7 +69,7 @@ struct cluster_topology *cluster_topology_from_preset(const char *text,
                                                       const struct gpu_catalogue *gpus,
                                                       struct error_info *err);
 /* The same cluster cut down to the named nodes, in that order. A name the cluster does not
- * have is refused. Kinds are shared, the fabric is copied. */
+ * have is refused. The kinds that are left are shared, the fabric is copied. */
 struct cluster_topology *cluster_topology_select(const struct cluster_topology *cluster,
                                                  const struct node_list *names,
                                                  struct error_info *err);

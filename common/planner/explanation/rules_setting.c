@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "planner/explanation/rules.h"
 
+#include "planner/efficiency_catalogue.h"
 #include "planner/explanation/rule_words.h"
 #include "workload/job/job_bounds.h"
 
@@ -105,7 +106,8 @@ void rule_precision(const struct strategy *strategy, struct plan_rule *ret)
 void rule_network(const struct strategy *strategy, struct plan_rule *ret)
 {
     const struct plan_context *context = strategy->context;
-    double nic = context->node->gpu_nic_bytes_per_second;
+    double nic =
+        context->network_assumed ? 0 : context->network_bytes_per_second / context->network->share;
     bool many = context->world > context->shape.gpus_per_node;
     bool nvlink = context->nvlink_bytes_per_second > 0;
     const char *inside = nvlink ? "NVLink" : "no NVLink";

@@ -191,7 +191,7 @@ static void remedy_nodes(struct remedies *remedies)
         plan_label(plan, label);
         add(remedies, "nodes",
             arena_format(remedies->arena, "needs %u nodes of %s (%llu GPUs): %s, %.1f GiB of %.1f",
-                         nodes, cluster->kind_count > 0 ? cluster->kind_names[0] : cluster->name,
+                         nodes, cluster->kind_count == 1 ? cluster->kind_names[0] : cluster->name,
                          (unsigned long long)context.world, label,
                          gib((double)plan->memory.total_bytes),
                          gib((double)plan->memory.capacity_bytes)));

@@ -67,11 +67,57 @@ static void mixed_clusters_plan_for_the_slowest(void **state)
     assert_non_null(list);
     bool said[2] = {false, false};
     for (size_t i = 0; i < list->note_count; i++) {
-        said[0] = said[0] || strstr(list->notes[i], "slowest");
+        said[0] = said[0] || strstr(list->notes[i], "slowest GPU (a100-sxm-40 of kind slow)");
         said[1] = said[1] || strstr(list->notes[i], "between nodes");
     }
     assert_true(said[0] && said[1]);
     plan_list_free(list);
+    bench_done(&bench);
+}
+
+static const char slow_links[] =
+    HEAD "kinds:\n"
+         "  slow: {gpu: a100-sxm-40, gpus: 8, nvlink: switch, nics: 8, nic_rate: 200Gb/s}\n"
+         "  fast: {gpu: h100-sxm, gpus: 8, nvlink: switch, nics: 1, nic_rate: 100Gb/s}\n"
+         "  login: {gpu: h100-sxm, gpus: 8, nvlink: none, nics: 0}\n"
+         "nodes: [{names: \"a[1-2]\", kind: slow}, {names: \"b[1-2]\", kind: fast},\n"
+         "        {names: \"c1\", kind: login}]\n";
+
+static void every_kinds_links_count(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "llama3-8b", slow_links, NULL);
+    assert_int_equal(bench.result, 0);
+    assert_true(bench.context.network_assumed);
+    assert_rate(bench.context.nvlink_bytes_per_second + 1, 1);
+    bench_done(&bench);
+}
+
+static void what_is_left_of_a_mixed_cluster_is_not_mixed(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct plan_context context;
+    bench_init(&bench, "llama3-8b", slow_links, NULL);
+    CLEANUP(node_list) struct node_list *names = node_list_decode("b[1-2]", &bench.err);
+    if (!names)
+        fail_msg("%s", bench.err.text);
+    CLEANUP(cluster_topology)
+    struct cluster_topology *part =
+        cluster_topology_select(bench.fixture.cluster, names, &bench.err);
+    if (!part)
+        fail_msg("%s", bench.err.text);
+    assert_int_equal(part->kind_count, 1);
+    assert_string_equal(part->kind_names[0], "fast");
+    bench.fixture.request.cluster = part;
+    bench.fixture.request.world = 0;
+    assert_int_equal(plan_context_init(&context, &bench.fixture.request, &bench.err), 0);
+    assert_string_equal(context.gpu->name, "h100-sxm");
+    assert_string_equal(context.kind_name, "fast");
+    assert_rate(context.network_bytes_per_second, 12.5 * GIGA / 8 * context.network->share);
+    assert_true(context.nvlink_bytes_per_second > 100 * GIGA);
+    plan_context_done(&context);
     bench_done(&bench);
 }
 
@@ -227,6 +273,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(mixed_clusters_plan_for_the_slowest),
+        cmocka_unit_test(every_kinds_links_count),
+        cmocka_unit_test(what_is_left_of_a_mixed_cluster_is_not_mixed),
         cmocka_unit_test(unknown_links_are_assumed_and_said),
         cmocka_unit_test(tapered_fabrics_give_less),
         cmocka_unit_test(nodes_outside_the_fabric_are_far),
