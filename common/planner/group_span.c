@@ -96,24 +96,47 @@ static unsigned expert_shard(const struct degrees *degrees)
 
 static unsigned ratio(unsigned whole, unsigned part) { return part > 0 ? whole / part : whole; }
 
+/* One case each, not a table: a search asks this more often than anything else, and the experts'
+ * sizes need divisions. */
+static unsigned size_of(const struct degrees *degrees, enum group_dimension dimension)
+{
+    switch (dimension) {
+    case GROUP_TP:
+        return degrees->tp;
+    case GROUP_ETP:
+        return degrees->etp;
+    case GROUP_CP:
+        return degrees->cp;
+    case GROUP_EP:
+        return degrees->ep;
+    case GROUP_PP:
+        return degrees->pp;
+    case GROUP_DP:
+        return degrees->dp;
+    case GROUP_SHARD:
+        return degrees->shard;
+    case GROUP_STATES:
+        return degrees->dp * degrees->cp;
+    case GROUP_STATE_SHARD:
+        return degrees->shard * degrees->cp;
+    case GROUP_REPLICATE:
+        return ratio(degrees->dp, degrees->shard);
+    case GROUP_EDP:
+        return degrees_edp(degrees);
+    case GROUP_EXPERT_SHARD:
+        return expert_shard(degrees);
+    case GROUP_EXPERT_REPLICATE:
+        return degrees_edp(degrees) / expert_shard(degrees);
+    case GROUP_DIMENSION_COUNT:
+        break;
+    }
+    return 1;
+}
+
 unsigned group_size(const struct degrees *degrees, enum group_dimension dimension)
 {
-    const unsigned sizes[GROUP_DIMENSION_COUNT] = {
-        [GROUP_TP] = degrees->tp,
-        [GROUP_ETP] = degrees->etp,
-        [GROUP_CP] = degrees->cp,
-        [GROUP_EP] = degrees->ep,
-        [GROUP_PP] = degrees->pp,
-        [GROUP_DP] = degrees->dp,
-        [GROUP_SHARD] = degrees->shard,
-        [GROUP_STATES] = degrees->dp * degrees->cp,
-        [GROUP_STATE_SHARD] = degrees->shard * degrees->cp,
-        [GROUP_REPLICATE] = ratio(degrees->dp, degrees->shard),
-        [GROUP_EDP] = degrees_edp(degrees),
-        [GROUP_EXPERT_SHARD] = expert_shard(degrees),
-        [GROUP_EXPERT_REPLICATE] = degrees_edp(degrees) / expert_shard(degrees),
-    };
-    return sizes[dimension] > 0 ? sizes[dimension] : 1;
+    unsigned size = size_of(degrees, dimension);
+    return size > 0 ? size : 1;
 }
 
 static unsigned stride_of(const struct degrees *degrees, enum rank_order order,
