@@ -145,21 +145,28 @@ static const char *network_name(const struct node_topology *node)
     return NULL;
 }
 
+enum rate_link { RATE_NIC, RATE_NVLINK };
+
+static double rate_of(const struct node_topology *node, enum rate_link link)
+{
+    return link == RATE_NIC ? node->gpu_nic_bytes_per_second : node->gpu_nvlink_bytes_per_second;
+}
+
 /* Of all kinds: a ring runs at the rate of its slowest member. 0: unknown for one. */
-static double lowest_rate(const struct plan_context *context, size_t offset)
+static double lowest_rate(const struct plan_context *context, enum rate_link link)
 {
     const struct cluster_topology *cluster = context->request->cluster;
-    double lowest = *(const double *)((const char *)context->node + offset);
+    double lowest = rate_of(context->node, link);
     for (size_t i = 0; i < cluster->kind_count; i++)
         if (cluster->kinds[i]->gpu_count > 0)
-            lowest = minimum(lowest, *(const double *)((const char *)cluster->kinds[i] + offset));
+            lowest = minimum(lowest, rate_of(cluster->kinds[i], link));
     return lowest;
 }
 
 static void find_network_rates(struct plan_context *context)
 {
     const struct efficiency_catalogue *shares = context->efficiencies;
-    double nic = lowest_rate(context, offsetof(struct node_topology, gpu_nic_bytes_per_second));
+    double nic = lowest_rate(context, RATE_NIC);
     context->network_assumed = nic <= 0;
     if (nic <= 0)
         nic = shares->assumed_nic_bytes_per_second;
@@ -180,8 +187,7 @@ static void find_node_rates(struct plan_context *context)
     double ring = shares->nvlink_share;
     if (context->gpu && context->gpu->nvlink_efficiency > 0)
         ring = context->gpu->nvlink_efficiency;
-    context->nvlink_bytes_per_second =
-        lowest_rate(context, offsetof(struct node_topology, gpu_nvlink_bytes_per_second)) * ring;
+    context->nvlink_bytes_per_second = lowest_rate(context, RATE_NVLINK) * ring;
     double pair = 0;
     for (unsigned i = 1; i < node->gpu_count && node->nvlink_bytes_per_second; i++)
         if (node->nvlink_bytes_per_second[i] > pair)

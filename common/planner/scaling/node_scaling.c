@@ -78,7 +78,7 @@ static unsigned stride_over(unsigned first, unsigned last)
 static int find_smallest(struct survey *survey, struct error_info *err)
 {
     const struct scaling_request *request = survey->request;
-    struct scaling_row row;
+    struct scaling_row row = {.fits = false};
     unsigned stride = stride_over(request->first, request->last);
     for (unsigned nodes = request->first; nodes <= request->last; nodes += stride) {
         if (plan_count(survey, nodes, &row, err) < 0)
