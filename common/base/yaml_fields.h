@@ -30,12 +30,11 @@ enum yaml_type {
 
 struct yaml_field {
     const char *key;
-    enum yaml_type type;
-    size_t offset;
-    bool required;
-    double minimum; /* numbers; maximum 0 means no maximum */
-    double maximum;
     const char *const *choices; /* YAML_CHOICE: NULL-terminated */
+    double minimum, maximum;    /* numbers; maximum 0 means no maximum */
+    uint16_t offset;
+    uint8_t type; /* enum yaml_type */
+    bool required;
 };
 
 /* Fields that are absent leave the struct as it was (set defaults first). The key

@@ -93,7 +93,7 @@ static int read_pipeline(const struct yaml_node *node, struct framework_profile 
     for (unsigned i = 0; i < SHARDING_COUNT; i++)
         table[i] = (struct yaml_field){.key = sharding_name((enum sharding)i),
                                        .type = YAML_NODE,
-                                       .offset = i * sizeof(fields.verdicts[0]),
+                                       .offset = (uint16_t)(i * sizeof(fields.verdicts[0])),
                                        .required = true};
     if (yaml_fields_load(node, table, SHARDING_COUNT, &fields, err) < 0)
         return -1;

@@ -62,17 +62,19 @@ static int load_fields(const struct yaml_node *node, bool preset, struct model_f
     struct yaml_field table[ALL_FIELD_COUNT];
     size_t count = 0;
     for (unsigned i = 0; i < MODEL_NUMBER_COUNT; i++)
-        table[count++] = (struct yaml_field){.key = model_numbers[i].key,
-                                             .type = YAML_UNSIGNED,
-                                             .offset = offsetof(struct model_fields, numbers[0]) +
-                                                       i * sizeof(ret->numbers[0]),
-                                             .minimum = model_numbers[i].minimum,
-                                             .maximum = model_numbers[i].maximum};
+        table[count++] =
+            (struct yaml_field){.key = model_numbers[i].key,
+                                .type = YAML_UNSIGNED,
+                                .offset = (uint16_t)(offsetof(struct model_fields, numbers[0]) +
+                                                     i * sizeof(ret->numbers[0])),
+                                .minimum = model_numbers[i].minimum,
+                                .maximum = model_numbers[i].maximum};
     for (unsigned i = 0; i < MODEL_FLAG_COUNT; i++)
-        table[count++] = (struct yaml_field){.key = model_flags[i].key,
-                                             .type = YAML_BOOLEAN,
-                                             .offset = offsetof(struct model_fields, flags[0]) +
-                                                       i * sizeof(ret->flags[0])};
+        table[count++] =
+            (struct yaml_field){.key = model_flags[i].key,
+                                .type = YAML_BOOLEAN,
+                                .offset = (uint16_t)(offsetof(struct model_fields, flags[0]) +
+                                                     i * sizeof(ret->flags[0]))};
     for (unsigned i = 0; i < OTHER_FIELD_COUNT; i++)
         table[count++] = other_fields[i];
     return yaml_fields_load(node, table, preset ? count : count - 1, ret, err);
