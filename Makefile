@@ -162,6 +162,7 @@ MAPPING_SOURCES := \
 REPORT_SOURCES := \
 	common/report/catalogue_document.c \
 	common/report/catalogue_report.c \
+	common/report/comparison/choice_report.c \
 	common/report/comparison/method_report.c \
 	common/report/environment_report.c \
 	common/report/files/cluster_file.c \

@@ -3,7 +3,7 @@
 #include "cli/inputs/run_options.h"
 #include "cli/output.h"
 #include "planner/explanation/method_comparison.h"
-#include "report/plan_explanation.h"
+#include "report/comparison/choice_report.h"
 #include "report/scaling/scaling_report.h"
 
 static const struct command_help help = {
@@ -36,7 +36,7 @@ static void write_text(const struct plan_report *report, const struct planning *
     if (planning->scaling)
         scaling_report_text(&counts, &io->style, &io->out);
     if (planning->options->explain)
-        plan_explanation_text(report, &io->style, &io->out);
+        choice_report_text(report, &io->style, &io->out);
     else
         plan_report_text(report, &io->style, &io->out);
     if (!planning->scaling && report->list->plan_count > 0)

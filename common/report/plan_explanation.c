@@ -1,31 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/plan_explanation.h"
-
-#include "planner/search/candidate_pool.h"
-#include "report/comparison/method_report.h"
 #include "report/number_text.h"
 #include "report/text_table.h"
-
-static void add_rules(const struct plan_list *list, const struct text_style *style,
-                      struct text_buffer *out)
-{
-    static const struct text_column columns[] = {
-        {.title = "rule"},
-        {.title = "verdict"},
-        {.title = "why, and from which inputs", .wrap = true}};
-    if (list->rule_count == 0)
-        return;
-    CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
-    text_heading(style, out, "Rules, in the order of the decision flow");
-    for (size_t i = 0; i < list->rule_count; i++) {
-        const struct plan_rule *rule = &list->rules[i];
-        text_table_add(table, rule->rule);
-        text_table_add(table, rule->verdict);
-        text_table_add_format(table, "%s%s%s", rule->reason ? rule->reason : "",
-                              rule->inputs ? "\ninputs: " : "", rule->inputs ? rule->inputs : "");
-    }
-    text_table_write(table, style, out);
-}
 
 static void add_chosen(const struct plan *plan, const struct text_style *style,
                        struct text_buffer *out)
@@ -149,35 +125,6 @@ static void add_others(const struct plan_list *list, const struct text_style *st
     text_table_write(table, style, out);
 }
 
-static void add_pareto(const struct plan_list *list, const struct text_style *style,
-                       struct text_buffer *out)
-{
-    static const struct text_column columns[] = {{.title = "degrees"},
-                                                 {.title = "sharding"},
-                                                 {.title = "recompute"},
-                                                 {.title = "step", .align = ALIGN_RIGHT},
-                                                 {.title = "GiB", .align = ALIGN_RIGHT},
-                                                 {.title = "dimensions", .align = ALIGN_RIGHT}};
-    if (list->pareto_count == 0)
-        return;
-    CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
-    text_heading(style, out, "No other plan is faster, smaller and simpler than these");
-    for (size_t i = 0; i < list->pareto_count; i++) {
-        const struct plan *plan = &list->pareto[i];
-        char degrees[DEGREES_TEXT_BYTES];
-        degrees_text(&plan->degrees, degrees);
-        text_table_add(table, degrees);
-        text_table_add(table, sharding_name(plan->sharding));
-        text_table_add(table, recompute_name(plan->recompute));
-        text_table_add(table, plan->time.step_seconds > 0.0
-                                  ? number_seconds(plan->time.step_seconds).text
-                                  : "?");
-        text_table_add(table, number_gib(plan->memory.total_bytes).text);
-        text_table_add_unsigned(table, plan_complexity(plan));
-    }
-    text_table_write(table, style, out);
-}
-
 static void add_rejected(const struct plan_list *list, const struct text_style *style,
                          struct text_buffer *out)
 {
@@ -194,21 +141,16 @@ static void add_rejected(const struct plan_list *list, const struct text_style *
     text_buffer_add_text(out, "\n");
 }
 
-void plan_explanation_text(const struct plan_report *report, const struct text_style *style,
-                           struct text_buffer *out)
+void plan_explanation_details(const struct plan_report *report, const struct text_style *style,
+                              struct text_buffer *out)
 {
     const struct plan_list *list = report->list;
-    plan_report_request(report, style, out);
-    if (report->methods)
-        method_report_text(report->methods, list->plan_count > 0 ? list->plans : NULL, style, out);
-    add_rules(list, style, out);
     if (list->plan_count > 0) {
         plan_report_plans(report, style, out);
         add_chosen(&list->plans[0], style, out);
         add_memory(&list->plans[0], style, out);
         add_time(&list->plans[0], style, out);
         add_others(list, style, out);
-        add_pareto(list, style, out);
     } else {
         plan_report_misfit(report, style, out);
         if (list->nearest)
@@ -217,4 +159,11 @@ void plan_explanation_text(const struct plan_report *report, const struct text_s
     plan_report_remedies(list, style, out);
     add_rejected(list, style, out);
     plan_report_notes(list, style, out);
+}
+
+void plan_explanation_text(const struct plan_report *report, const struct text_style *style,
+                           struct text_buffer *out)
+{
+    plan_report_request(report, style, out);
+    plan_explanation_details(report, style, out);
 }

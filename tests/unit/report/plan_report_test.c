@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/plan_explanation.h"
+#include "report/comparison/choice_report.h"
 #include "report/plan_report.h"
 #include "tests/support/unit_test.h"
 
@@ -166,7 +166,7 @@ static void explains_the_choice(void **state)
         "5,000 configurations costed; left out: policy 3, memory 1,204\n",
         NULL,
     };
-    expect_words(&found, plan_explanation_text, words);
+    expect_words(&found, choice_report_text, words);
 }
 
 static void says_what_would_help(void **state)
@@ -181,7 +181,7 @@ static void says_what_would_help(void **state)
     static const char *const left[] = {"nothing fits: toy on dgx-h100:2; left out: batch 7", NULL};
     expect_words(&nothing, plan_report_text, words);
     expect_words(&nothing, check_report_text, words);
-    expect_words(&nothing, plan_explanation_text, words + 1);
+    expect_words(&nothing, choice_report_text, words + 1);
     expect_words(&none_left, plan_report_text, left);
 }
 
