@@ -40,6 +40,7 @@ static void summarise(const struct accuracy_row *rows, size_t count, double *err
         errors[n++] = fabs(error);
     }
     accuracy->n = n;
+    accuracy->mape = accuracy->median = accuracy->max = accuracy->bias = NAN;
     accuracy->leave_one_out = NAN;
     if (n == 0)
         return;

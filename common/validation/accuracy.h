@@ -24,7 +24,7 @@ struct accuracy_row {
 struct accuracy {
     const char *set; /* NULL: all */
     size_t n;
-    double mape, median, max, bias;
+    double mape, median, max, bias; /* NAN: no rows */
     double leave_one_out; /* MAPE of `left_out`; NAN: not asked */
 };
 
