@@ -18,6 +18,7 @@ struct run_case {
     struct node_nic nic;             /* the row's, standing for all */
     const struct node_topology *kinds[1];
     struct cluster_topology cluster; /* borrows from `preset` */
+    unsigned domain_nodes;           /* of a whole NVLink domain of the preset's */
     struct framework_profile profile;
     const struct framework_profile *catalogue_profile;
     const struct efficiency_architecture *catalogue_architecture;
@@ -63,6 +64,7 @@ static int open_cluster(struct run_case *run_case, const struct run_catalogues *
     run_case->cluster = *run_case->preset;
     run_case->cluster.kinds = run_case->kinds;
     run_case->request.gpus_per_node = used;
+    run_case->domain_nodes = preset->nvlink_domain_nodes;
     return 0;
 }
 
@@ -122,14 +124,15 @@ static void apply_nvlink(struct run_case *run_case)
 }
 
 /* Jobs wider than an NVLink domain over nodes take a power of two of its GPUs, as schedulers'
- * segments do (64 of 72), so that groups do not straddle it. */
+ * segments do (64 of 72), so that groups do not straddle it, and no domain is left in part. */
 static void apply_segment(struct run_case *run_case)
 {
     struct cluster_shape *shape = &run_case->context.shape;
-    if (shape->domain_gpus <= shape->gpus_per_node || run_case->run.gpus <= shape->domain_gpus)
+    unsigned domain = run_case->domain_nodes * shape->gpus_per_node;
+    if (run_case->domain_nodes <= 1 || run_case->run.gpus <= domain)
         return;
     unsigned segment = shape->gpus_per_node;
-    while (segment * 2 <= shape->domain_gpus)
+    while (segment * 2 <= domain)
         segment *= 2;
     shape->domain_gpus = segment;
 }
