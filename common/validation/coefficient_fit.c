@@ -211,13 +211,13 @@ static void number_sets(struct fit *fit)
 int coefficients_fit(const struct fit_row *rows, size_t count, struct coefficients *ret,
                      struct error_info *err)
 {
-    CLEANUP_MEMORY unsigned *sets = memory_allocate_array(count + 1, sizeof(*sets));
+    if (count == 0)
+        return error_set(err, "no runs to fit");
+    CLEANUP_MEMORY unsigned *sets = memory_allocate_array(count, sizeof(*sets));
     struct fit fit = {.rows = rows, .count = count, .sets = sets, .coefficients = ret};
     if (!sets)
         return error_set_memory(err);
     *ret = (struct coefficients){0};
-    if (count == 0)
-        return error_set(err, "no runs to fit");
     const struct plan_context *first = run_case_context(rows[0].run_case);
     ret->framework = *run_case_catalogue_framework(rows[0].run_case);
     ret->profile = *first->profile;

@@ -32,11 +32,11 @@ static double number_at(const char *text, const char **ret_after)
     return parse_real(digits, 0, MOST_GBIT, &value, NULL) == 0 ? value : 0;
 }
 
-/* "G", "Gb", "Gbps", "Gb/s", but not the gigabytes of "GB/s". */
+/* "G", "Gb", "Gbps", "Gb/s", "Gbit/s", but neither "GB/s" nor "GHz" nor "GPUs". */
 static bool is_gigabit(const char *unit)
 {
     unit += strspn(unit, " ");
-    return unit[0] == 'G' && unit[1] != 'B' && strncmp(unit, "GHz", 3) != 0;
+    return unit[0] == 'G' && (unit[1] == 'b' || !isalpha((unsigned char)unit[1]));
 }
 
 struct network {

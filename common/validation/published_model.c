@@ -7,6 +7,7 @@
 
 #define HEADS_MULTIPLE 8u
 #define USUAL_HEAD_DIM 128u
+#define MOST_HEADS 65536u
 #define USUAL_VOCABULARY 51200u
 #define USUAL_GATED_VOCABULARY 32000u
 #define LARGEST_CELL 1e8
@@ -58,7 +59,8 @@ static const struct model_spec *preset_of(const struct csv_table *table, size_t 
 static unsigned usual_heads(unsigned hidden)
 {
     unsigned best = HEADS_MULTIPLE;
-    for (unsigned heads = HEADS_MULTIPLE; heads <= hidden / 16; heads += HEADS_MULTIPLE)
+    for (unsigned heads = HEADS_MULTIPLE; heads <= hidden / 16 && heads <= MOST_HEADS;
+         heads += HEADS_MULTIPLE)
         if (hidden % heads == 0 && fabs((double)hidden / heads - USUAL_HEAD_DIM) <
                                        fabs((double)hidden / best - USUAL_HEAD_DIM))
             best = heads;

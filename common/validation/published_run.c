@@ -4,6 +4,7 @@
 #include "base/parse_number.h"
 #include "validation/interconnect_text.h"
 #include "validation/published_model.h"
+#include "workload/job_spec.h"
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -104,6 +105,8 @@ static const char *read_degrees(const struct cells *cells, struct published_run 
     uint64_t cell = (uint64_t)degrees->tp * degrees->pp * degrees->cp;
     if (*text(cells, "tp") == '\0' && *text(cells, "pp") == '\0')
         return "tp and pp are not published";
+    if (run->gpus > PUBLISHED_RUN_MAXIMUM_GPUS)
+        return "more GPUs than the 131072 that are modelled";
     if (run->gpus == 0 || cell > run->gpus || run->gpus % cell != 0)
         return "tp * cp * pp does not divide the number of GPUs";
     degrees->dp = (unsigned)(run->gpus / cell);
@@ -142,12 +145,15 @@ static const char *read_batch(const struct cells *cells, struct published_run *r
 {
     struct plan *plan = &run->plan;
     unsigned dp = plan->degrees.dp, pp = plan->degrees.pp;
-    run->global_batch = whole(cells, "gbs", 0);
+    uint64_t batch = whole(cells, "gbs", 0);
     plan->micro_batch = whole(cells, "mbs", 0);
-    if (run->global_batch == 0 && plan->micro_batch == 0)
+    if (batch == 0 && plan->micro_batch == 0)
         return "neither global nor micro batch is published";
-    if (run->global_batch == 0)
-        run->global_batch = plan->micro_batch * dp * (pp > 1 ? FULL_PIPELINE * pp : 1);
+    if (batch == 0)
+        batch = (uint64_t)plan->micro_batch * dp * (pp > 1 ? FULL_PIPELINE * pp : 1);
+    if (batch > JOB_SEQUENCES_MAXIMUM)
+        return "the global batch is larger than what is modelled";
+    run->global_batch = (unsigned)batch;
     if (plan->micro_batch == 0)
         plan->micro_batch = silent_micro_batch(plan, run->global_batch / dp);
     plan->micro_batches = run->global_batch / plan->micro_batch / dp;

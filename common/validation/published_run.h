@@ -23,6 +23,8 @@
 #include "validation/publication_catalogue.h"
 #include "workload/model_spec.h"
 
+#define PUBLISHED_RUN_MAXIMUM_GPUS 131072u /* more than any run published with its plan */
+
 enum flops_kind { FLOPS_MODEL, FLOPS_HARDWARE, FLOPS_EIGHT_PER_PARAMETER };
 enum memory_fact { MEMORY_NO_FACT, MEMORY_PEAK, MEMORY_FITTED, MEMORY_RAN_OUT };
 
