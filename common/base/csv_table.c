@@ -40,10 +40,12 @@ static enum field_end leave_field(struct scan *scan, char *at)
 static enum field_end read_quoted(struct scan *scan, const char **ret_field)
 {
     char *out = scan->next, *in = scan->next + 1;
+    unsigned line = scan->line;
     *ret_field = out;
     for (; *in != '"' || in[1] == '"'; in++) {
         if (*in == '\0')
-            return fail(scan, "a quoted field does not end; close it with \"");
+            return error_set(scan->err, "%s:%u: a quoted field does not end; close it with \"",
+                             scan->source, line);
         in += *in == '"';
         scan->line += *in == '\n';
         *out++ = *in;
