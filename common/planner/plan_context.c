@@ -105,27 +105,34 @@ static void find_compute_rates(struct plan_context *context)
         gpu->memory_bytes_per_second * context->architecture->memory_share;
 }
 
-/* The switch-to-switch share of one GPU, over every switch below that tier whose uplink is
- * known: a tapered fabric gives less than the NIC. */
-static double uplink_share(const struct plan_context *context, unsigned tier)
+/* The switch-to-switch share of one GPU, over every switch below a tier whose uplink is known:
+ * a tapered fabric gives less than the NIC. */
+static int find_uplinks(struct plan_context *context, struct error_info *err)
 {
     const struct cluster_topology *cluster = context->request->cluster;
     const struct fabric *fabric = cluster->fabric;
-    double lowest = context->network_bytes_per_second;
+    if (context->shape.tier_count < 2)
+        return 0;
+    CLEANUP_MEMORY unsigned *nodes = memory_allocate_array(fabric->switch_count, sizeof(*nodes));
+    if (!nodes)
+        return error_set_memory(err);
+    for (size_t i = 0; i < cluster->node_count; i++) {
+        unsigned node = cluster->nodes[i].fabric_node;
+        unsigned at = node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[node].leaf;
+        for (; at != FABRIC_NONE; at = fabric->switches[at].parent)
+            nodes[at]++;
+    }
     for (size_t i = 0; i < fabric->switch_count; i++) {
         const struct fabric_switch *below = &fabric->switches[i];
-        if (below->tier + 1 != tier || below->uplink_bytes_per_second <= 0)
+        double gpus = (double)nodes[i] * context->shape.gpus_per_node;
+        if (below->tier + 1 >= context->shape.tier_count || gpus <= 0)
             continue;
-        unsigned nodes = 0;
-        for (size_t n = 0; n < cluster->node_count; n++) {
-            unsigned node = cluster->nodes[n].fabric_node;
-            nodes += node != FABRIC_NONE && fabric_switch_at(fabric, node, below->tier) == i;
-        }
-        if (nodes > 0)
-            lowest = minimum(lowest, below->uplink_bytes_per_second * context->network->share /
-                                         ((double)nodes * context->shape.gpus_per_node));
+        double *lowest = &context->uplink_bytes_per_second[below->tier + 1];
+        double share = below->uplink_bytes_per_second / gpus;
+        if (share > 0 && (*lowest <= 0 || share < *lowest))
+            *lowest = share;
     }
-    return lowest;
+    return 0;
 }
 
 /* By the first rail's name (drivers: hfi1, efa) and link layer; NULL: unknown. */
@@ -174,8 +181,10 @@ static void find_network_rates(struct plan_context *context)
     context->network_bytes_per_second = nic * context->network->share;
     double lowest = context->network_bytes_per_second;
     for (unsigned tier = 0; tier <= context->shape.tier_count; tier++) {
-        if (tier > 0 && tier < context->shape.tier_count)
-            lowest = minimum(lowest, uplink_share(context, tier));
+        double uplink =
+            tier < context->shape.tier_count ? context->uplink_bytes_per_second[tier] : 0;
+        if (uplink > 0)
+            lowest = minimum(lowest, uplink * context->network->share);
         context->tier_bytes_per_second[tier] = lowest;
     }
 }
@@ -267,7 +276,8 @@ int plan_context_init(struct plan_context *ret, const struct plan_request *reque
     const struct job_value *framework = &request->job->values[JOB_FRAMEWORK];
     ret->profile = framework_catalogue_find(request->frameworks,
                                             framework->given ? framework->text : NULL, err);
-    if (!ret->profile || find_world(ret, err) < 0 || find_efficiencies(ret, err) < 0 ||
+    if (!ret->profile || find_world(ret, err) < 0 || find_uplinks(ret, err) < 0 ||
+        find_efficiencies(ret, err) < 0 ||
         model_parameters_count(request->model, &ret->parameters, err) < 0 ||
         training_spec_from_job(request->job, ret->world, &ret->training, err) < 0)
         return -1;

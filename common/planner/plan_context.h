@@ -45,6 +45,7 @@ struct plan_context {
     double pair_bytes_per_second;   /* between two GPUs of it */
     double pcie_bytes_per_second;
     double network_bytes_per_second;
+    double uplink_bytes_per_second[FABRIC_MAXIMUM_TIERS]; /* one GPU's, below that tier */
     /* What is left of it for one GPU when all talk over that tier; index tier_count: unknown. */
     double tier_bytes_per_second[FABRIC_MAXIMUM_TIERS + 1];
     bool network_assumed;
