@@ -304,6 +304,7 @@ UNIT_TESTS := \
 	tests/unit/report/map_report_test.c \
 	tests/unit/report/plan_report_test.c \
 	tests/unit/base/arena_test.c \
+	tests/unit/base/csv_table_test.c \
 	tests/unit/base/data_file_test.c \
 	tests/unit/base/error_test.c \
 	tests/unit/base/id_set_test.c \
@@ -318,6 +319,7 @@ UNIT_TESTS := \
 	tests/unit/base/text_file_test.c \
 	tests/unit/base/yaml_document_test.c \
 	tests/unit/base/yaml_fields_test.c \
+	tests/unit/base/yaml_rows_test.c \
 	tests/unit/base/yaml_writer_test.c \
 	tests/unit/mapping/block_order_test.c \
 	tests/unit/mapping/gpu_mapping_test.c \
@@ -359,6 +361,7 @@ UNIT_TESTS := \
 	tests/unit/report/svg_canvas_test.c \
 	tests/unit/report/text_style_test.c \
 	tests/unit/report/text_table_test.c \
+	tests/unit/report/validation_report_test.c \
 	tests/unit/spank_plugin/step_plan_test.c \
 	tests/unit/spank_plugin/task_context_test.c \
 	tests/unit/spank_plugin/task_node_test.c \
@@ -402,6 +405,15 @@ UNIT_TESTS := \
 	tests/unit/topology/sysfs_tree_test.c \
 	tests/unit/topology/slurm_gres_test.c \
 	tests/unit/topology/topo_matrix_test.c \
+	tests/unit/validation/accuracy_test.c \
+	tests/unit/validation/coefficient_fit_test.c \
+	tests/unit/validation/interconnect_text_test.c \
+	tests/unit/validation/leave_one_out_test.c \
+	tests/unit/validation/publication_catalogue_test.c \
+	tests/unit/validation/published_model_test.c \
+	tests/unit/validation/published_run_test.c \
+	tests/unit/validation/run_case_test.c \
+	tests/unit/validation/validation_test.c \
 	tests/unit/workload/launch_flags_test.c \
 	tests/unit/workload/admin_config_test.c \
 	tests/unit/workload/framework_profile_test.c \
@@ -468,6 +480,7 @@ SUPPORT_SOURCES := \
 	tests/support/file_tree.c \
 	tests/support/fake_spank.c \
 	tests/support/planner_fixture.c \
+	tests/support/run_table.c \
 	tests/support/svg_check.c \
 	tests/support/test_cluster.c \
 	tests/support/truth_table.c \
