@@ -143,6 +143,16 @@ VALIDATION_SOURCES := \
 	common/validation/validation.c \
 	common/report/validation_report.c
 
+# Scan experiments; only the command line has them.
+SCAN_SOURCES := \
+	common/planner/scan/scan_grid.c \
+	common/planner/scan/scan_result.c \
+	common/report/scan/scan_document.c \
+	common/report/scan/scan_report.c \
+	common/report/scan/scan_runs.c \
+	common/report/scan/scan_script.c \
+	common/report/scan/shell_word.c
+
 MAPPING_SOURCES := \
 	common/mapping/block_order.c \
 	common/mapping/fabric_tree.c \
@@ -216,6 +226,7 @@ CLI_SOURCES := \
 	common/cli/models_command.c \
 	common/cli/output.c \
 	common/cli/plan_command.c \
+	common/cli/commands/sweep_command.c \
 	common/cli/topology_command.c \
 	common/cli/topology_file.c \
 	common/cli/validate_command.c
@@ -302,6 +313,9 @@ UNIT_TESTS := \
 	tests/unit/cli/plan_lock_test.c \
 	tests/unit/cli/run_options_test.c \
 	tests/unit/report/map_report_test.c \
+	tests/unit/report/scan_report_test.c \
+	tests/unit/report/scan_script_test.c \
+	tests/unit/report/shell_word_test.c \
 	tests/unit/report/plan_report_test.c \
 	tests/unit/base/arena_test.c \
 	tests/unit/base/csv_table_test.c \
@@ -348,6 +362,8 @@ UNIT_TESTS := \
 	tests/unit/planner/plan_search_test.c \
 	tests/unit/planner/plan_shape_test.c \
 	tests/unit/planner/run_length_test.c \
+	tests/unit/planner/scan_grid_test.c \
+	tests/unit/planner/scan_result_test.c \
 	tests/unit/planner/step_time_test.c \
 	tests/unit/planner/strategy_words_test.c \
 	tests/unit/report/cluster_file_test.c \
@@ -440,6 +456,7 @@ CORPUS_TESTS := \
 
 # One libFuzzer target each: tests/fuzz/<name>_fuzz.c; seeds in tests/fuzz/corpus/<name>/
 FUZZ_TESTS := \
+	tests/fuzz/scan_result_fuzz.c \
 	tests/fuzz/admin_config_fuzz.c \
 	tests/fuzz/cluster_file_fuzz.c \
 	tests/fuzz/evidence_text_fuzz.c \
@@ -481,6 +498,7 @@ SUPPORT_SOURCES := \
 	tests/support/fake_spank.c \
 	tests/support/planner_fixture.c \
 	tests/support/run_table.c \
+	tests/support/scan_fixture.c \
 	tests/support/svg_check.c \
 	tests/support/test_cluster.c \
 	tests/support/truth_table.c \
@@ -501,6 +519,7 @@ MAN_PAGES := \
 	docs/man/parplan-map.1 \
 	docs/man/parplan-models.1 \
 	docs/man/parplan-plan.1 \
+	docs/man/parplan-sweep.1 \
 	docs/man/parplan-topology.1 \
 	docs/man/parplan.1
 
@@ -605,7 +624,7 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 # --- objects -----------------------------------------------------------------------
 
 LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
-	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(CLI_SOURCES) \
+	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
@@ -615,7 +634,7 @@ DATA_OBJECT := $(BUILD)/objects/common/data.o
 PLUGIN_TAKES := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
 	$(WORKLOAD_SOURCES) $(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(SPANK_SOURCES)
 CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_TAKES)) \
-	$(READER_SOURCES) $(VALIDATION_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
+	$(READER_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
 PLUGIN_OBJECTS := $(patsubst $(BUILD)/objects/%,$(BUILD)/$(or $(PLUGIN_FOLDER),objects)/%,\
 	$(call objects,$(PLUGIN_TAKES))) $(BUILD)/plugin/common/data.o

@@ -8,6 +8,8 @@ const struct command commands[] = {
      topology_command},
     {"plan", "how to split a training job, whether it fits, how long a step takes, and why",
      plan_command},
+    {"sweep", "a scan of plans to measure: what TP and PP buy, and whether predictions hold",
+     sweep_command},
     {"check", "what the policy says of one plan, and whether it fits", check_command},
     {"map", "which rank sits on which node, GPU and NIC", map_command},
     {"env", "the variables that each task gets", env_command},

@@ -26,7 +26,9 @@ enum option_kind {
 
 #define BIT(id) (1u << (id))
 #define ALL (BIT(COMMAND_COUNT) - 1u)
-#define PLANNING (BIT(COMMAND_PLAN) | BIT(COMMAND_CHECK) | BIT(COMMAND_MAP) | BIT(COMMAND_ENV))
+#define PLANNING                                                                                   \
+    (BIT(COMMAND_PLAN) | BIT(COMMAND_CHECK) | BIT(COMMAND_MAP) | BIT(COMMAND_ENV) |                \
+     BIT(COMMAND_SWEEP))
 #define PRINTING (ALL & ~BIT(COMMAND_COLLECT))
 #define PLACES (PLANNING | BIT(COMMAND_TOPOLOGY))
 
@@ -95,7 +97,7 @@ static const struct option_rule rules[] = {
     {"rank", "R|all", "the task's number in RANK order; default all", BIT(COMMAND_ENV), OPTION_TEXT,
      AT(rank), 0, 0},
     {"tasks-per-node", "N", "1: one launcher per node, as torchrun; default one per GPU",
-     BIT(COMMAND_ENV), OPTION_NUMBER, AT(tasks_per_node), 1, 1024},
+     BIT(COMMAND_ENV) | BIT(COMMAND_SWEEP), OPTION_NUMBER, AT(tasks_per_node), 1, 1024},
     {"master-addr", "NAME", "instead of the name of RANK 0's node", BIT(COMMAND_ENV), OPTION_TEXT,
      AT(master_address), 0, 0},
     {"master-port", "PORT", "instead of the default port", BIT(COMMAND_ENV), OPTION_NUMBER,
@@ -117,13 +119,19 @@ static const struct option_rule rules[] = {
      BIT(COMMAND_VALIDATE), OPTION_TEXT, AT(runs), 0, 0},
     {"memory", "FILE", "published peaks and failures, as CSV", BIT(COMMAND_VALIDATE), OPTION_TEXT,
      AT(memory), 0, 0},
+    {"steps", "N", "training steps of each run of a batch script; default 20", BIT(COMMAND_SWEEP),
+     OPTION_NUMBER, AT(steps), 1, 1000000},
+    {"ingest", "FILE", "what a scan measured, as CSV: row or degrees, step_time_s",
+     BIT(COMMAND_SWEEP), OPTION_TEXT, AT(ingest), 0, 0},
     {NULL, NULL, "What to print:", PRINTING, OPTION_HEADING, 0, 0, 0},
-    {"format", "WORD", "text, json, yaml (map: hostfile, rankfile; topology: svg)", PRINTING,
+    {"format", "WORD",
+     "text, json, yaml (map: hostfile, rankfile; topology: svg; sweep: sbatch, csv)", PRINTING,
      OPTION_FORMAT, 0, 0, 0},
     {"explain", NULL, "every rule, figure and source behind the answer",
      BIT(COMMAND_PLAN) | BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_VALIDATE), OPTION_FLAG, AT(explain), 0,
      0},
-    {"top", "K", "how many plans; default 6", BIT(COMMAND_PLAN), OPTION_NUMBER, AT(top), 1, 1000},
+    {"top", "K", "how many plans; default 6 (sweep: 4, and one for each class)",
+     BIT(COMMAND_PLAN) | BIT(COMMAND_SWEEP), OPTION_NUMBER, AT(top), 1, 1000},
     {"all", NULL, "a row for every rank, however many", BIT(COMMAND_MAP), OPTION_FLAG,
      AT(every_rank), 0, 0},
     {"data", "DIR", "data files (gpus.yaml and others) that replace the compiled-in ones", ALL,
@@ -136,7 +144,7 @@ static const char *const command_names[COMMAND_COUNT] = {
     [COMMAND_CHECK] = "check",       [COMMAND_MAP] = "map",
     [COMMAND_ENV] = "env",           [COMMAND_MODELS] = "models",
     [COMMAND_GPUS] = "gpus",         [COMMAND_COLLECT] = "topology collect",
-    [COMMAND_VALIDATE] = "validate",
+    [COMMAND_VALIDATE] = "validate", [COMMAND_SWEEP] = "sweep",
 };
 
 static const struct {
@@ -149,6 +157,8 @@ static const struct {
     [FORMAT_HOSTFILE] = {"hostfile", BIT(COMMAND_MAP)},
     [FORMAT_RANKFILE] = {"rankfile", BIT(COMMAND_MAP)},
     [FORMAT_SVG] = {"svg", BIT(COMMAND_TOPOLOGY)},
+    [FORMAT_SBATCH] = {"sbatch", BIT(COMMAND_SWEEP)},
+    [FORMAT_CSV] = {"csv", BIT(COMMAND_SWEEP)},
 };
 
 struct parse_context {

@@ -20,6 +20,7 @@ enum command_id {
     COMMAND_GPUS,
     COMMAND_COLLECT,
     COMMAND_VALIDATE,
+    COMMAND_SWEEP,
     COMMAND_COUNT
 };
 
@@ -32,6 +33,8 @@ enum output_format {
     FORMAT_HOSTFILE,
     FORMAT_RANKFILE,
     FORMAT_SVG,
+    FORMAT_SBATCH,
+    FORMAT_CSV,
     OUTPUT_FORMAT_COUNT
 };
 
@@ -61,6 +64,8 @@ struct command_options {
     const char *master_address;
     const char *output;
     const char *runs, *memory;
+    const char *ingest;
+    uint64_t steps; /* 0: not given */
     bool exclude_degraded;
     char **words; /* of a command that takes them: what is no option */
     size_t word_count;

@@ -104,6 +104,16 @@ static void add_request(struct json_value *document, const struct plan_report *r
     json_add_unsigned(document, "global_batch", report->training->global_batch);
 }
 
+void plan_report_json_plan(struct json_value *parent, const char *key, const struct plan *plan)
+{
+    add_plan(parent, key, plan);
+}
+
+void plan_report_json_request(struct json_value *document, const struct plan_report *report)
+{
+    add_request(document, report);
+}
+
 static void add_policy(struct json_value *document, const struct policy_verdict *verdict)
 {
     static const char *const results[] = {

@@ -36,6 +36,11 @@ void check_report_text(const struct plan_report *report, const struct text_style
 struct json_value *plan_report_json(const struct plan_report *report);
 struct json_value *check_report_json(const struct plan_report *report);
 
+/* Parts that other documents share: one plan as in plans[] (key NULL: appended to an array), and
+ * the members that say what was asked. */
+void plan_report_json_plan(struct json_value *parent, const char *key, const struct plan *plan);
+void plan_report_json_request(struct json_value *document, const struct plan_report *report);
+
 /* Degrees without a model: the policy's verdict alone, the fit unknown. */
 void policy_report_text(const struct degrees *degrees, const struct policy_verdict *verdict,
                         const struct text_style *style, struct text_buffer *out);

@@ -129,6 +129,37 @@ static void plans_and_places(void **state)
     expect_all(rows, COUNT_OF(rows));
 }
 
+static void scans(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {{"parplan", "sweep", "--model=gpt2", "--cluster=dgx-h100:1"}, EXIT_DONE, "DP alone"},
+        {{"parplan", "sweep", "--model=gpt2", "--cluster=dgx-h100:1", "--format=json"},
+         EXIT_DONE,
+         "\"schema\": \"parplan.sweep/1\""},
+        {{"parplan", "sweep", "--model=gpt2", "--cluster=dgx-h100:1", "--format=sbatch", "--",
+          "true"},
+         EXIT_DONE,
+         "#SBATCH --nodes=1"},
+        {{"parplan", "sweep", "--model=gpt2", "--cluster=dgx-h100:1", "true"},
+         EXIT_USAGE,
+         "stands behind"},
+        {{"parplan", "sweep", "--model=gpt2", "--cluster=dgx-h100:1", "--format=csv"},
+         EXIT_USAGE,
+         "--ingest FILE"},
+        {{"parplan", "sweep", "--model=gpt2", "--cluster=dgx-h100:1", "--ingest=/no/such"},
+         EXIT_USAGE,
+         "No such file"},
+        {{"parplan", "sweep", "--model=gpt2", "--cluster=dgx-h100:1", "--plan=tp=16"},
+         EXIT_REFUSED,
+         "tp-within-node"},
+        {{"parplan", "sweep", "--model=llama3-70b", "--cluster=dgx-h100:1"},
+         EXIT_NO_FIT,
+         "nothing fits"},
+    };
+    expect_all(rows, COUNT_OF(rows));
+}
+
 static void statuses_follow_the_error(void **state)
 {
     (void)state;
@@ -155,6 +186,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lists_catalogues),
     cmocka_unit_test(shows_topologies),
     cmocka_unit_test(plans_and_places),
+    cmocka_unit_test(scans),
     cmocka_unit_test(statuses_follow_the_error),
 };
 
