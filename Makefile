@@ -110,6 +110,13 @@ PLANNER_SOURCES := \
 	common/planner/explanation/rules_fit.c \
 	common/planner/explanation/rules_setting.c \
 	common/planner/group_span.c \
+	common/planner/measured/kernel_profile.c \
+	common/planner/measured/measured_speed.c \
+	common/planner/measured/mfu_analysis.c \
+	common/planner/measured/mfu_checks.c \
+	common/planner/measured/mfu_reference.c \
+	common/planner/measured/nccl_share.c \
+	common/planner/measured/precision_advice.c \
 	common/planner/memory_model.c \
 	common/planner/pipeline_schedule.c \
 	common/planner/plan.c \
@@ -181,6 +188,8 @@ REPORT_SOURCES := \
 	common/report/files/node_file.c \
 	common/report/map_document.c \
 	common/report/map_report.c \
+	common/report/measured/mfu_document.c \
+	common/report/measured/mfu_report.c \
 	common/report/node_report.c \
 	common/report/number_text.c \
 	common/report/pictures/fabric_columns.c \
@@ -209,6 +218,7 @@ CLI_SOURCES := \
 	common/cli/collect_command.c \
 	common/cli/command.c \
 	common/cli/command_options.c \
+	common/cli/commands/mfu_command.c \
 	common/cli/env_command.c \
 	common/cli/gpus_command.c \
 	common/cli/inputs/catalogues.c \
@@ -299,6 +309,7 @@ DATA_FILES := \
 
 # The same, in the program but not in the plugin.
 PROGRAM_DATA_FILES := \
+	common/planner/data/mfu_references.yaml \
 	common/validation/data/publications.yaml \
 	common/validation/data/published_memory.csv \
 	common/validation/data/published_runs.csv
@@ -316,6 +327,7 @@ UNIT_TESTS := \
 	tests/unit/report/scan_report_test.c \
 	tests/unit/report/scan_script_test.c \
 	tests/unit/report/shell_word_test.c \
+	tests/unit/report/mfu_report_test.c \
 	tests/unit/report/plan_report_test.c \
 	tests/unit/base/arena_test.c \
 	tests/unit/base/csv_table_test.c \
@@ -353,13 +365,18 @@ UNIT_TESTS := \
 	tests/unit/planner/constraint_test.c \
 	tests/unit/planner/efficiency_catalogue_test.c \
 	tests/unit/planner/group_span_test.c \
+	tests/unit/planner/kernel_profile_test.c \
+	tests/unit/planner/measured_speed_test.c \
 	tests/unit/planner/memory_model_test.c \
 	tests/unit/planner/method_comparison_test.c \
+	tests/unit/planner/mfu_analysis_test.c \
+	tests/unit/planner/mfu_reference_test.c \
 	tests/unit/planner/node_scaling_test.c \
 	tests/unit/planner/pipeline_schedule_test.c \
 	tests/unit/planner/plan_context_test.c \
 	tests/unit/planner/plan_degrees_test.c \
 	tests/unit/planner/plan_search_test.c \
+	tests/unit/planner/precision_advice_test.c \
 	tests/unit/planner/plan_shape_test.c \
 	tests/unit/planner/run_length_test.c \
 	tests/unit/planner/scan_grid_test.c \
@@ -471,6 +488,7 @@ FUZZ_TESTS := \
 	tests/fuzz/job_file_fuzz.c \
 	tests/fuzz/job_option_fuzz.c \
 	tests/fuzz/json_document_fuzz.c \
+	tests/fuzz/kernel_profile_fuzz.c \
 	tests/fuzz/model_config_fuzz.c \
 	tests/fuzz/model_file_fuzz.c \
 	tests/fuzz/node_cache_fuzz.c \
@@ -517,6 +535,7 @@ MAN_PAGES := \
 	docs/man/parplan-env.1 \
 	docs/man/parplan-gpus.1 \
 	docs/man/parplan-map.1 \
+	docs/man/parplan-mfu.1 \
 	docs/man/parplan-models.1 \
 	docs/man/parplan-plan.1 \
 	docs/man/parplan-sweep.1 \
@@ -883,7 +902,7 @@ install: all  ## program, plugin, man pages into DESTDIR; prefix=/usr/local, spa
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(spankdir)' '$(DESTDIR)$(datadir)/parplan/data'
 	$(INSTALL) -m 755 $(BUILD)/parplan '$(DESTDIR)$(bindir)/parplan'
 	$(INSTALL) -m 755 $(BUILD)/spank_parplan.so '$(DESTDIR)$(spankdir)/spank_parplan.so'
-	$(INSTALL) -m 644 $(DATA_FILES) '$(DESTDIR)$(datadir)/parplan/data/'
+	$(INSTALL) -m 644 $(DATA_FILES) $(filter common/planner/%,$(PROGRAM_DATA_FILES)) '$(DESTDIR)$(datadir)/parplan/data/'
 	sed '/^[^#]/s|spank_parplan\.so|$(spankdir)/spank_parplan.so|' $(PLUGSTACK) \
 		> '$(DESTDIR)$(datadir)/parplan/zz-parplan.conf'
 	for page in $(MAN_PAGES); do \

@@ -13,6 +13,8 @@ const struct command commands[] = {
     {"check", "what the policy says of one plan, and whether it fits", check_command},
     {"map", "which rank sits on which node, GPU and NIC", map_command},
     {"env", "the variables that each task gets", env_command},
+    {"mfu", "whether a measured run is as fast as it should be, and where a gap may sit",
+     mfu_command},
     {"models", "the model presets, and exact parameter counts", models_command},
     {"gpus", "the GPUs and node presets that are known", gpus_command},
     {"validate", "how far step times and memory lie from published runs", validate_command},

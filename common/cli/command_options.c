@@ -26,9 +26,10 @@ enum option_kind {
 
 #define BIT(id) (1u << (id))
 #define ALL (BIT(COMMAND_COUNT) - 1u)
-#define PLANNING                                                                                   \
+#define POLICED                                                                                    \
     (BIT(COMMAND_PLAN) | BIT(COMMAND_CHECK) | BIT(COMMAND_MAP) | BIT(COMMAND_ENV) |                \
      BIT(COMMAND_SWEEP))
+#define PLANNING (POLICED | BIT(COMMAND_MFU))
 #define PRINTING (ALL & ~BIT(COMMAND_COLLECT))
 #define PLACES (PLANNING | BIT(COMMAND_TOPOLOGY))
 
@@ -73,7 +74,7 @@ static const struct option_rule rules[] = {
     {"nodes", "LIST", "only these nodes, as n[001-008]", PLACES, OPTION_TEXT, AT(nodes), 0, 0},
     {"config", "FILE", "the admins' file with the policy; default /etc/parplan/parplan.yaml",
      PLANNING, OPTION_TEXT, AT(config), 0, 0},
-    {"partition", "NAME", "the partition whose policy counts", PLANNING, OPTION_TEXT, AT(partition),
+    {"partition", "NAME", "the partition whose policy counts", POLICED, OPTION_TEXT, AT(partition),
      0, 0},
     {NULL, NULL, "How many nodes, how long:", BIT(COMMAND_PLAN), OPTION_HEADING, 0, 0, 0},
     {"nodes-range", "FIRST-LAST",
@@ -93,6 +94,20 @@ static const struct option_rule rules[] = {
      "what the job's checkpoints need: written by its first plan, kept by later ones on other "
      "nodes",
      BIT(COMMAND_PLAN), OPTION_TEXT, AT(lock), 0, 0},
+    {NULL, NULL, "What was measured:", BIT(COMMAND_MFU), OPTION_HEADING, 0, 0, 0},
+    {"step-time", "SECONDS", "of one step, steady ones only", BIT(COMMAND_MFU), OPTION_TEXT,
+     AT(step_time), 0, 0},
+    {"tokens-per-second", "TOKENS", "of the whole job", BIT(COMMAND_MFU), OPTION_TEXT,
+     AT(tokens_per_second), 0, 0},
+    {"gpu-tokens-per-second", "TOKENS", "of one GPU", BIT(COMMAND_MFU), OPTION_TEXT,
+     AT(gpu_tokens_per_second), 0, 0},
+    {"tflops", "TFLOPS", "model FLOPs of one GPU, 10^12 per second", BIT(COMMAND_MFU), OPTION_TEXT,
+     AT(tflops), 0, 0},
+    {"compare", "GPUS:FIGURE",
+     "the same job on another number of GPUs, in the same unit; may be repeated", BIT(COMMAND_MFU),
+     OPTION_TEXTS, AT(compare), 0, 0},
+    {"profile", "FILE.csv", "a profiler's summary of kernels (Nsight Systems, PyTorch)",
+     BIT(COMMAND_MFU), OPTION_TEXT, AT(profile), 0, 0},
     {NULL, NULL, "Which task:", BIT(COMMAND_ENV), OPTION_HEADING, 0, 0, 0},
     {"rank", "R|all", "the task's number in RANK order; default all", BIT(COMMAND_ENV), OPTION_TEXT,
      AT(rank), 0, 0},
@@ -145,6 +160,7 @@ static const char *const command_names[COMMAND_COUNT] = {
     [COMMAND_ENV] = "env",           [COMMAND_MODELS] = "models",
     [COMMAND_GPUS] = "gpus",         [COMMAND_COLLECT] = "topology collect",
     [COMMAND_VALIDATE] = "validate", [COMMAND_SWEEP] = "sweep",
+    [COMMAND_MFU] = "mfu",
 };
 
 static const struct {

@@ -21,6 +21,7 @@ enum command_id {
     COMMAND_COLLECT,
     COMMAND_VALIDATE,
     COMMAND_SWEEP,
+    COMMAND_MFU,
     COMMAND_COUNT
 };
 
@@ -67,6 +68,10 @@ struct command_options {
     const char *ingest;
     uint64_t steps; /* 0: not given */
     bool exclude_degraded;
+    const char *step_time, *tokens_per_second, *gpu_tokens_per_second, *tflops;
+    const char *compare[OPTION_MAXIMUM_REPEATS]; /* compare_count of them */
+    size_t compare_count;
+    const char *profile;
     char **words; /* of a command that takes them: what is no option */
     size_t word_count;
     struct job_spec *job; /* --model, --job, --set and --plan together */

@@ -8,7 +8,9 @@
 
 #define PATH_BYTES 4096
 
-#define DATA_FILES "gpus.yaml, node_presets.yaml, models.yaml, frameworks.yaml, efficiencies.yaml"
+#define DATA_FILES                                                                                 \
+    "gpus.yaml, node_presets.yaml, models.yaml, frameworks.yaml, efficiencies.yaml, "              \
+    "mfu_references.yaml"
 
 struct data_source {
     const char *directory;
@@ -57,6 +59,7 @@ OPEN_CATALOGUE(preset, "node_presets.yaml")
 OPEN_CATALOGUE(model, "models.yaml")
 OPEN_CATALOGUE(framework, "frameworks.yaml")
 OPEN_CATALOGUE(efficiency, "efficiencies.yaml")
+OPEN_CATALOGUE(mfu_reference, "mfu_references.yaml")
 
 static int open_all(struct catalogues *catalogues, struct data_source *source,
                     struct error_info *err)
@@ -65,7 +68,8 @@ static int open_all(struct catalogues *catalogues, struct data_source *source,
         !(catalogues->presets = open_preset(source, err)) ||
         !(catalogues->models = open_model(source, err)) ||
         !(catalogues->frameworks = open_framework(source, err)) ||
-        !(catalogues->efficiencies = open_efficiency(source, err)))
+        !(catalogues->efficiencies = open_efficiency(source, err)) ||
+        !(catalogues->mfu_references = open_mfu_reference(source, err)))
         return -1;
     if (source->directory && source->found == 0)
         return error_set(err, "--data: %s has none of %s", source->directory, DATA_FILES);
@@ -89,5 +93,6 @@ void catalogues_done(struct catalogues *catalogues)
     model_catalogue_free(catalogues->models);
     framework_catalogue_free(catalogues->frameworks);
     efficiency_catalogue_free(catalogues->efficiencies);
+    mfu_reference_catalogue_free(catalogues->mfu_references);
     *catalogues = (struct catalogues){.gpus = NULL};
 }

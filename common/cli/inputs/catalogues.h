@@ -6,6 +6,7 @@
 #define CLI_INPUTS_CATALOGUES_H
 
 #include "planner/efficiency_catalogue.h"
+#include "planner/measured/mfu_reference.h"
 #include "topology/gpu_catalogue.h"
 #include "topology/preset_catalogue.h"
 #include "workload/framework_profile.h"
@@ -17,6 +18,7 @@ struct catalogues {
     struct model_catalogue *models;
     struct framework_catalogue *frameworks;
     struct efficiency_catalogue *efficiencies;
+    struct mfu_reference_catalogue *mfu_references;
 };
 
 /* directory NULL: all compiled in. A directory without any of the files is refused, naming

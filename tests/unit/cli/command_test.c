@@ -76,6 +76,31 @@ static void lists_catalogues(void **state)
     expect_all(rows, COUNT_OF(rows));
 }
 
+static void measures_runs(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {{"parplan", "mfu", "--model=llama3-8b", "--cluster=dgx-h100:1", "--tflops=400"},
+         EXIT_DONE,
+         "Reference: h100-sxm, bf16"},
+        {{"parplan", "mfu", "--model=llama3-8b", "--cluster=dgx-h100:1", "--tflops=400",
+          "--compare=16:380", "--format=json"},
+         EXIT_DONE,
+         "\"schema\": \"parplan.mfu/1\""},
+        {{"parplan", "mfu", "--tflops=1", "--tokens-per-second=2"}, EXIT_USAGE, "both given"},
+        {{"parplan", "mfu"}, EXIT_USAGE, "what was measured?"},
+        {{"parplan", "mfu", "--step-time=-1"}, EXIT_USAGE, "--step-time"},
+        {{"parplan", "mfu", "--tflops=1", "--compare=16"}, EXIT_USAGE, "GPUS:FIGURE"},
+        {{"parplan", "mfu", "--tflops=1", "--compare=x:1"}, EXIT_USAGE, "--compare"},
+        {{"parplan", "mfu", "--tflops=1", "--compare=4:x"}, EXIT_USAGE, "--compare"},
+        {{"parplan", "mfu", "--tflops=1", "--profile=no.csv"}, EXIT_USAGE, "no.csv"},
+        {{"parplan", "mfu", "--tflops=1", "--cluster=dgx-h100:1"}, EXIT_USAGE, "which model?"},
+        {{"parplan", "mfu", "--tflops=1", "--partition=a"}, EXIT_USAGE, "no option --partition"},
+        {{"parplan", "mfu", "--help"}, EXIT_DONE, "--gpu-tokens-per-second"},
+    };
+    expect_all(rows, COUNT_OF(rows));
+}
+
 static void shows_topologies(void **state)
 {
     (void)state;
@@ -184,6 +209,7 @@ static void statuses_follow_the_error(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(finds_commands),
     cmocka_unit_test(lists_catalogues),
+    cmocka_unit_test(measures_runs),
     cmocka_unit_test(shows_topologies),
     cmocka_unit_test(plans_and_places),
     cmocka_unit_test(scans),

@@ -65,6 +65,7 @@ static void manuals_have_every_option(void **state)
         [COMMAND_ENV] = "env",           [COMMAND_MODELS] = "models",
         [COMMAND_GPUS] = "gpus",         [COMMAND_COLLECT] = "topology",
         [COMMAND_VALIDATE] = "validate", [COMMAND_SWEEP] = "sweep",
+        [COMMAND_MFU] = "mfu",
     };
     CLEANUP_MEMORY char *common = read_document("docs/man/parplan.1");
     for (unsigned id = 0; common && id < COMMAND_COUNT; id++) {
