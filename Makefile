@@ -140,6 +140,11 @@ PLANNER_SOURCES := \
 # What replays published runs; only the command line has it.
 VALIDATION_SOURCES := \
 	common/validation/accuracy.c \
+	common/validation/calibration/calibration.c \
+	common/validation/calibration/factor_search.c \
+	common/validation/calibration/gemm_fit.c \
+	common/validation/calibration/link_fit.c \
+	common/validation/calibration/nccl_table.c \
 	common/validation/interconnect_text.c \
 	common/validation/publication_catalogue.c \
 	common/validation/published_model.c \
@@ -148,6 +153,7 @@ VALIDATION_SOURCES := \
 	common/validation/coefficient_fit.c \
 	common/validation/leave_one_out.c \
 	common/validation/validation.c \
+	common/report/measured/calibration_report.c \
 	common/report/validation_report.c
 
 # Scan experiments; only the command line has them.
@@ -218,6 +224,7 @@ CLI_SOURCES := \
 	common/cli/collect_command.c \
 	common/cli/command.c \
 	common/cli/command_options.c \
+	common/cli/commands/calibrate_command.c \
 	common/cli/commands/mfu_command.c \
 	common/cli/env_command.c \
 	common/cli/gpus_command.c \
@@ -327,6 +334,11 @@ UNIT_TESTS := \
 	tests/unit/report/scan_report_test.c \
 	tests/unit/report/scan_script_test.c \
 	tests/unit/report/shell_word_test.c \
+	tests/unit/validation/calibration_test.c \
+	tests/unit/validation/factor_search_test.c \
+	tests/unit/validation/gemm_fit_test.c \
+	tests/unit/validation/link_fit_test.c \
+	tests/unit/validation/nccl_table_test.c \
 	tests/unit/report/mfu_report_test.c \
 	tests/unit/report/plan_report_test.c \
 	tests/unit/base/arena_test.c \
@@ -475,6 +487,7 @@ CORPUS_TESTS := \
 FUZZ_TESTS := \
 	tests/fuzz/scan_result_fuzz.c \
 	tests/fuzz/admin_config_fuzz.c \
+	tests/fuzz/calibration_fuzz.c \
 	tests/fuzz/cluster_file_fuzz.c \
 	tests/fuzz/evidence_text_fuzz.c \
 	tests/fuzz/fabric_cluster_uuids_fuzz.c \
@@ -493,6 +506,7 @@ FUZZ_TESTS := \
 	tests/fuzz/model_file_fuzz.c \
 	tests/fuzz/node_cache_fuzz.c \
 	tests/fuzz/node_file_fuzz.c \
+	tests/fuzz/nccl_table_fuzz.c \
 	tests/fuzz/nccl_topology_fuzz.c \
 	tests/fuzz/node_list_fuzz.c \
 	tests/fuzz/parse_number_fuzz.c \
@@ -531,6 +545,7 @@ MOCK_NVML_SOURCES := \
 
 # docs/man/<name>.<section>
 MAN_PAGES := \
+	docs/man/parplan-calibrate.1 \
 	docs/man/parplan-check.1 \
 	docs/man/parplan-env.1 \
 	docs/man/parplan-gpus.1 \

@@ -226,7 +226,7 @@ int collect_command(int argc, char **argv, struct command_io *io, struct error_i
     CLEANUP_DONE(collect) struct collect collect = {.options = &options};
     text_buffer_init(&collect.notes, NOTES_MAXIMUM_BYTES);
     if (check_choices(&options, &slurm, err) < 0 ||
-        catalogues_open(&collect.catalogues, options.data_directory, err) < 0 ||
+        catalogues_open(&collect.catalogues, options.data_directory, NULL, err) < 0 ||
         (slurm ? collect_slurm(&collect, err) : collect_files(&collect, err)) < 0 ||
         write_file(&collect, io, err) < 0)
         return -1;

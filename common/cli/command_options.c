@@ -31,7 +31,8 @@ enum option_kind {
      BIT(COMMAND_SWEEP))
 #define PLANNING (POLICED | BIT(COMMAND_MFU))
 #define PRINTING (ALL & ~BIT(COMMAND_COLLECT))
-#define PLACES (PLANNING | BIT(COMMAND_TOPOLOGY))
+#define PLACES (PLANNING | BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_CALIBRATE))
+#define COSTED (PLANNING | BIT(COMMAND_VALIDATE))
 
 struct option_rule {
     const char *name;
@@ -129,9 +130,12 @@ static const struct option_rule rules[] = {
     {"exclude-degraded", NULL, "leave out nodes with a GPU or NIC that has a problem",
      BIT(COMMAND_COLLECT), OPTION_FLAG, AT(exclude_degraded), 0, 0},
     {"output", "FILE", "write there (also -o), whole or not at all; default standard output",
-     BIT(COMMAND_COLLECT), OPTION_TEXT, AT(output), 0, 0},
-    {"runs", "FILE", "published runs, as CSV; default those that come with the program",
-     BIT(COMMAND_VALIDATE), OPTION_TEXT, AT(runs), 0, 0},
+     BIT(COMMAND_COLLECT) | BIT(COMMAND_CALIBRATE), OPTION_TEXT, AT(output), 0, 0},
+    {"runs", "FILE",
+     "measured or published runs, as CSV; validate's default: those that come with it",
+     BIT(COMMAND_VALIDATE) | BIT(COMMAND_CALIBRATE), OPTION_TEXT, AT(runs), 0, 0},
+    {"nccl", "[TEST:]FILE", "what nccl-tests printed, as all_reduce:out.txt; may be repeated",
+     BIT(COMMAND_CALIBRATE), OPTION_TEXTS, AT(nccl), 0, 0},
     {"memory", "FILE", "published peaks and failures, as CSV", BIT(COMMAND_VALIDATE), OPTION_TEXT,
      AT(memory), 0, 0},
     {"steps", "N", "training steps of each run of a batch script; default 20", BIT(COMMAND_SWEEP),
@@ -149,18 +153,27 @@ static const struct option_rule rules[] = {
      BIT(COMMAND_PLAN) | BIT(COMMAND_SWEEP), OPTION_NUMBER, AT(top), 1, 1000},
     {"all", NULL, "a row for every rank, however many", BIT(COMMAND_MAP), OPTION_FLAG,
      AT(every_rank), 0, 0},
+    {"calibration", "FILE",
+     "figures of this site (`parplan calibrate`) instead of the built-in ones", COSTED, OPTION_TEXT,
+     AT(calibration), 0, 0},
     {"data", "DIR", "data files (gpus.yaml and others) that replace the compiled-in ones", ALL,
      OPTION_TEXT, AT(data_directory), 0, 0},
     {"help", NULL, "this help", ALL, OPTION_HELP, 0, 0, 0},
 };
 
 static const char *const command_names[COMMAND_COUNT] = {
-    [COMMAND_TOPOLOGY] = "topology", [COMMAND_PLAN] = "plan",
-    [COMMAND_CHECK] = "check",       [COMMAND_MAP] = "map",
-    [COMMAND_ENV] = "env",           [COMMAND_MODELS] = "models",
-    [COMMAND_GPUS] = "gpus",         [COMMAND_COLLECT] = "topology collect",
-    [COMMAND_VALIDATE] = "validate", [COMMAND_SWEEP] = "sweep",
+    [COMMAND_TOPOLOGY] = "topology",
+    [COMMAND_PLAN] = "plan",
+    [COMMAND_CHECK] = "check",
+    [COMMAND_MAP] = "map",
+    [COMMAND_ENV] = "env",
+    [COMMAND_MODELS] = "models",
+    [COMMAND_GPUS] = "gpus",
+    [COMMAND_COLLECT] = "topology collect",
+    [COMMAND_VALIDATE] = "validate",
     [COMMAND_MFU] = "mfu",
+    [COMMAND_SWEEP] = "sweep",
+    [COMMAND_CALIBRATE] = "calibrate",
 };
 
 static const struct {

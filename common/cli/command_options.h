@@ -22,6 +22,7 @@ enum command_id {
     COMMAND_VALIDATE,
     COMMAND_SWEEP,
     COMMAND_MFU,
+    COMMAND_CALIBRATE,
     COMMAND_COUNT
 };
 
@@ -72,6 +73,9 @@ struct command_options {
     const char *compare[OPTION_MAXIMUM_REPEATS]; /* compare_count of them */
     size_t compare_count;
     const char *profile;
+    const char *nccl[OPTION_MAXIMUM_REPEATS]; /* nccl_count of them */
+    size_t nccl_count;
+    const char *calibration;
     char **words; /* of a command that takes them: what is no option */
     size_t word_count;
     struct job_spec *job; /* --model, --job, --set and --plan together */

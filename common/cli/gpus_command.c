@@ -35,7 +35,7 @@ int gpus_command(int argc, char **argv, struct command_io *io, struct error_info
     if (command_options_parse(&options, &help, argc, argv, io, &only_help, err) < 0 || only_help)
         return only_help ? EXIT_DONE : -1;
     CLEANUP_DONE(catalogues) struct catalogues catalogues = {.gpus = NULL};
-    if (catalogues_open(&catalogues, options.data_directory, err) < 0)
+    if (catalogues_open(&catalogues, options.data_directory, NULL, err) < 0)
         return -1;
     if (options.gpu)
         return report_one(catalogues.gpus, &options, io, err);

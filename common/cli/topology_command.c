@@ -126,7 +126,7 @@ int topology_command(int argc, char **argv, struct command_io *io, struct error_
         return only_help ? EXIT_DONE : -1;
     CLEANUP_DONE(catalogues) struct catalogues catalogues = {.gpus = NULL};
     CLEANUP_DONE(topology_source) struct topology_source source = {.node = NULL};
-    if (catalogues_open(&catalogues, options.data_directory, err) < 0 ||
+    if (catalogues_open(&catalogues, options.data_directory, NULL, err) < 0 ||
         open_source(&source, &options, &catalogues, err) < 0)
         return -1;
     if (options.write_cache)

@@ -62,7 +62,8 @@ static int validate(const struct command_options *options, struct command_io *io
     CLEANUP(publication_catalogue)
     struct publication_catalogue *publications =
         status == 0 ? publication_catalogue_builtin(err) : NULL;
-    if (!publications || catalogues_open(&catalogues, options->data_directory, err) < 0)
+    if (!publications ||
+        catalogues_open(&catalogues, options->data_directory, options->calibration, err) < 0)
         return -1;
     const struct validation_request request = {
         .runs = runs,

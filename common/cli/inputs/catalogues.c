@@ -2,6 +2,7 @@
 #include "cli/inputs/catalogues.h"
 #include "base/data_file.h"
 #include "base/text_file.h"
+#include "validation/calibration/calibration.h"
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -76,11 +77,24 @@ static int open_all(struct catalogues *catalogues, struct data_source *source,
     return 0;
 }
 
-int catalogues_open(struct catalogues *catalogues, const char *directory, struct error_info *err)
+static int calibrate(struct catalogues *catalogues, const char *path, struct error_info *err)
+{
+    if (!path)
+        return 0;
+    CLEANUP(calibration) struct calibration *calibration = calibration_load(path, err);
+    if (!calibration)
+        return -1;
+    if (calibration_apply(calibration, catalogues->gpus, catalogues->efficiencies, err) < 0)
+        return error_prefix(err, "%s", path);
+    return 0;
+}
+
+int catalogues_open(struct catalogues *catalogues, const char *directory, const char *calibration,
+                    struct error_info *err)
 {
     struct data_source source = {.directory = directory};
     *catalogues = (struct catalogues){.gpus = NULL};
-    if (open_all(catalogues, &source, err) == 0)
+    if (open_all(catalogues, &source, err) == 0 && calibrate(catalogues, calibration, err) == 0)
         return 0;
     catalogues_done(catalogues);
     return -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * catalogues: the data files of a run, compiled in, or from --data DIR where it has them.
+ * catalogues: the data files of a run, compiled in, or from --data DIR where it has them, with
+ * the figures of a calibration in them.
  */
 #ifndef CLI_INPUTS_CATALOGUES_H
 #define CLI_INPUTS_CATALOGUES_H
@@ -22,8 +23,9 @@ struct catalogues {
 };
 
 /* directory NULL: all compiled in. A directory without any of the files is refused, naming
- * them. On failure nothing is left to free. */
-int catalogues_open(struct catalogues *catalogues, const char *directory, struct error_info *err);
+ * them. calibration: a file of calibration.h, or NULL. On failure nothing is left to free. */
+int catalogues_open(struct catalogues *catalogues, const char *directory, const char *calibration,
+                    struct error_info *err);
 void catalogues_done(struct catalogues *catalogues);
 
 DEFINE_CLEANUP_DONE(catalogues);

@@ -42,7 +42,8 @@ static int open_parts(struct scenario *scenario, const struct command_options *o
                       struct error_info *err)
 {
     if (job_spec_check_available(options->job, err) < 0 ||
-        catalogues_open(&scenario->catalogues, options->data_directory, err) < 0)
+        catalogues_open(&scenario->catalogues, options->data_directory, options->calibration, err) <
+            0)
         return -1;
     scenario->config = open_config(options->config, err);
     if (!scenario->config)
