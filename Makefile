@@ -192,6 +192,17 @@ REPORT_SOURCES := \
 	common/report/files/file_text.c \
 	common/report/files/lock_file.c \
 	common/report/files/node_file.c \
+	common/report/launchers/accelerate_launcher.c \
+	common/report/launchers/bridge_launcher.c \
+	common/report/launchers/deepspeed_launcher.c \
+	common/report/launchers/launch_config.c \
+	common/report/launchers/launch_environment.c \
+	common/report/launchers/launch_plan.c \
+	common/report/launchers/launch_report.c \
+	common/report/launchers/launcher.c \
+	common/report/launchers/megatron_launcher.c \
+	common/report/launchers/torchrun_launcher.c \
+	common/report/launchers/torchtitan_launcher.c \
 	common/report/map_document.c \
 	common/report/map_report.c \
 	common/report/measured/mfu_document.c \
@@ -330,6 +341,10 @@ UNIT_TESTS := \
 	tests/unit/cli/output_test.c \
 	tests/unit/cli/plan_lock_test.c \
 	tests/unit/cli/run_options_test.c \
+	tests/unit/report/launch_config_test.c \
+	tests/unit/report/launch_plan_test.c \
+	tests/unit/report/launch_report_test.c \
+	tests/unit/report/launcher_test.c \
 	tests/unit/report/map_report_test.c \
 	tests/unit/report/scan_report_test.c \
 	tests/unit/report/scan_script_test.c \
@@ -474,6 +489,7 @@ UNIT_TESTS := \
 
 # One test program each: tests/property/<name>_test.c
 PROPERTY_TESTS := \
+	tests/property/launch_settings_test.c \
 	tests/property/plan_search_test.c \
 	tests/property/rank_map_test.c \
 	tests/property/rank_order_test.c
@@ -528,6 +544,7 @@ BENCHES := \
 SUPPORT_SOURCES := \
 	tests/support/file_tree.c \
 	tests/support/fake_spank.c \
+	tests/support/launch_fixture.c \
 	tests/support/planner_fixture.c \
 	tests/support/run_table.c \
 	tests/support/scan_fixture.c \

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hugging Face accelerate: the YAML of `accelerate launch --config_file`, with the FSDP2
+ * plugin, or the DeepSpeed plugin where the plan was made for DeepSpeed. Names and limits:
+ * accelerate/commands/config/config_args.py, commands/launch.py, parallelism_config.py.
+ */
+#include "report/launchers/launcher_rules.h"
+
+#define FSDP (TRAIT(ZERO2) | TRAITS_FULLY_SHARDED)
+#define ZERO TRAIT(ZERO_ENGINE)
+
+static const struct launcher_rule arguments[] = {
+    WORD_RULE("--config_file", "accelerate.yaml", 0, 0, 0),
+};
+
+static const struct launcher_rule config[] = {
+    WORD_RULE("compute_environment", "LOCAL_MACHINE", 0, 0, 0),
+    WORD_RULE("distributed_type", "FSDP", 0, FSDP, ZERO),
+    WORD_RULE("distributed_type", "DEEPSPEED", ZERO, 0, 0),
+    WORD_RULE("distributed_type", "MULTI_GPU", TRAIT(NONE) | TRAIT(WORLD), 0, ZERO),
+    WORD_RULE("distributed_type", "NO", TRAIT(NONE), 0, ZERO | TRAIT(WORLD)),
+    NUMBER_RULE("num_machines", NODES, 0, 0, 0),
+    NUMBER_RULE("num_processes", WORLD, 0, 0, 0),
+    WORD_RULE("rdzv_backend", "static", 0, 0, 0),
+    RULE("same_network", TRUE, 0, 0, 0),
+    WORD_RULE("mixed_precision", "bf16", TRAIT(BF16), 0, 0),
+    WORD_RULE("mixed_precision", "fp16", TRAIT(FP16), 0, 0),
+    WORD_RULE("mixed_precision", "no", TRAIT(FP32), 0, 0),
+    WORD_RULE("mixed_precision", "fp8", TRAIT(FP8), 0, 0),
+    WORD_RULE("fp8_config.backend", "TE", TRAIT(FP8), 0, 0),
+    WORD_RULE("fp8_config.fp8_format", "HYBRID", TRAIT(FP8), 0, 0),
+    NUMBER_RULE("deepspeed_config.zero_stage", ZERO_STAGE, ZERO, 0, 0),
+    NUMBER_RULE("deepspeed_config.gradient_accumulation_steps", MICRO_BATCHES, ZERO, 0, 0),
+    RULE("deepspeed_config.zero3_init_flag", TRUE, ZERO | TRAIT(ZERO3), 0, 0),
+    WORD_RULE("deepspeed_config.offload_optimizer_device", "cpu", ZERO | TRAIT(OFFLOAD_CPU), 0, 0),
+    WORD_RULE("deepspeed_config.offload_param_device", "cpu",
+              ZERO | TRAIT(OFFLOAD_CPU) | TRAIT(ZERO3), 0, 0),
+    WORD_RULE("deepspeed_config.offload_optimizer_device", "nvme", ZERO | TRAIT(OFFLOAD_NVME), 0,
+              0),
+    WORD_RULE("deepspeed_config.offload_optimizer_nvme_path", "/local_nvme",
+              ZERO | TRAIT(OFFLOAD_NVME), 0, 0),
+    WORD_RULE("deepspeed_config.offload_param_device", "nvme", ZERO | TRAIT(OFFLOAD_NVME), 0, 0),
+    WORD_RULE("deepspeed_config.offload_param_nvme_path", "/local_nvme", ZERO | TRAIT(OFFLOAD_NVME),
+              0, 0),
+    WORD_RULE("deepspeed_config.deepspeed_multinode_launcher", "standard", ZERO | TRAIT(NODES), 0,
+              0),
+    LITERAL_RULE("fsdp_config.fsdp_version", 2, 0, FSDP, ZERO),
+    RULE("fsdp_config.fsdp_reshard_after_forward", TRUE, 0, TRAITS_FULLY_SHARDED, ZERO),
+    RULE("fsdp_config.fsdp_reshard_after_forward", FALSE, TRAIT(ZERO2), 0, ZERO),
+    RULE("fsdp_config.fsdp_offload_params", TRUE, TRAIT(OFFLOAD_CPU), FSDP, ZERO),
+    RULE("fsdp_config.fsdp_offload_params", FALSE, TRAIT(OFFLOAD_NONE), FSDP, ZERO),
+    RULE("fsdp_config.fsdp_activation_checkpointing", TRUE, TRAIT(RECOMPUTE_FULL), FSDP, ZERO),
+    RULE("fsdp_config.fsdp_activation_checkpointing", FALSE, TRAIT(RECOMPUTE_NONE), FSDP, ZERO),
+    WORD_RULE("fsdp_config.fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP", 0, FSDP, ZERO),
+    WORD_RULE("fsdp_config.fsdp_state_dict_type", "SHARDED_STATE_DICT", 0, FSDP, ZERO),
+    NUMBER_RULE("parallelism_config.parallelism_config_dp_replicate_size", REPLICATE, 0, FSDP,
+                ZERO),
+    NUMBER_RULE("parallelism_config.parallelism_config_dp_shard_size", SHARD, 0, FSDP, ZERO),
+    NUMBER_RULE("parallelism_config.parallelism_config_cp_size", CP, 0, FSDP, ZERO),
+    NUMBER_RULE("parallelism_config.parallelism_config_tp_size", TP, 0, FSDP, ZERO),
+    NUMBER_RULE("parallelism_config.parallelism_config_dp_replicate_size", DP, ZERO | TRAIT(CP), 0,
+                0),
+    NUMBER_RULE("parallelism_config.parallelism_config_sp_size", CP, ZERO | TRAIT(CP), 0, 0),
+    WORD_RULE("parallelism_config.parallelism_config_sp_backend", "deepspeed", ZERO | TRAIT(CP), 0,
+              0),
+    NUMBER_RULE("parallelism_config.parallelism_config_sp_seq_length", SEQUENCE_LENGTH,
+                ZERO | TRAIT(CP), 0, 0),
+};
+
+static const struct launcher_limit limits[] = {
+    LIMIT(PP, "it has no pipeline", "use pp=1", TRAIT(PP), 0, 0),
+    LIMIT(EP, "it has no expert parallelism", "use ep=1", TRAIT(EP), 0, 0),
+    LIMIT(SHARDING, "FSDP2 shares the gradients too",
+          "use sharding=zero2 or zero3, or framework=deepspeed", TRAIT(ZERO1), 0, ZERO),
+    LIMIT(SHARDING, "DeepSpeed shares states over all replicas",
+          "use sharding=zero3, or framework=fsdp2", ZERO, TRAIT(HSDP) | TRAIT(REPLICAS), 0),
+    LIMIT(TP, "TP needs FSDP2 around it", "use sharding=zero3 and framework=fsdp2, or tp=1",
+          TRAIT(TP), TRAIT(NONE) | ZERO, 0),
+    LIMIT(CP, "CP needs sharded data parallel around it", "use sharding=zero3, or cp=1",
+          TRAIT(CP) | TRAIT(NONE), 0, 0),
+    LIMIT(DP, "FSDP2 has nothing to share over", "use a larger dp or cp", TRAIT(TP), 0,
+          TRAIT(DP) | TRAIT(CP) | ZERO),
+    LIMIT(RECOMPUTE, "it recomputes whole layers only", "use recompute=full or none",
+          TRAIT(RECOMPUTE_SELECTIVE), FSDP, ZERO),
+    LIMIT(OFFLOAD, "FSDP2 offloads to the host only", "use offload=cpu, or framework=deepspeed",
+          TRAIT(OFFLOAD_NVME), 0, ZERO),
+    LIMIT(OFFLOAD, "FSDP2 does not cut layers into tiles, without which they do not fit",
+          "use a larger tp or more GPUs", TRAIT(TILED), 0, ZERO),
+    LIMIT(OFFLOAD, "NVMe needs ZeRO-3", "use sharding=zero3, or offload=cpu", TRAIT(OFFLOAD_NVME),
+          0, TRAIT(ZERO3)),
+    LIMIT(OFFLOAD, "only sharded states are offloaded", "use sharding=zero3", TRAIT(NONE), 0,
+          TRAIT(OFFLOAD_NONE)),
+};
+
+static const struct launcher_note notes[] = {
+    {"On each node: accelerate launch ... --machine_rank RANK_OF_THE_NODE --main_process_ip "
+     "NODE_0 --main_process_port PORT (nodes: %).",
+     {VALUE_NODES},
+     TRAIT(NODES),
+     0,
+     0},
+    {"micro_batch=% and sequence_length=% are for the program's data loader.",
+     {VALUE_MICRO_BATCH, VALUE_SEQUENCE_LENGTH},
+     0,
+     0,
+     0},
+    NOTE("TP is the model's own plan (tp_plan of transformers), without sequence parallel: "
+         "activations are larger than the plan counted.",
+         TRAIT(TP), 0, 0),
+    NOTE("Recompute is the program's: the model's gradient_checkpointing_enable().",
+         TRAIT(RECOMPUTE_FULL), TRAIT(NONE) | ZERO, 0),
+    {"The plan fits only with layers in % tiles each: deepspeed.zero.TiledLinear in the model.",
+     {VALUE_TILES},
+     ZERO | TRAIT(TILED),
+     0,
+     0},
+    NOTE("Recompute of the attention alone is the program's.", TRAIT(RECOMPUTE_SELECTIVE), 0, 0),
+    NOTE("nvme_path is a placeholder: name a file system on the node's own NVMe.",
+         TRAIT(OFFLOAD_NVME), 0, 0),
+    NOTE("Part of the parameters is frozen: the program's own matter (PEFT).", TRAIT(PART_TRAINED),
+         0, 0),
+};
+
+const struct launcher accelerate_launcher = {
+    .name = "accelerate",
+    .title = "Hugging Face accelerate",
+    .checked = "1.15.0",
+    .framework = "fsdp2",
+    .also = "deepspeed",
+    .implied = "ep=1,pp=1",
+    .family = TRAIT(FAMILY_ACCELERATE),
+    .numbering = "its mesh: dp_replicate, dp_shard, cp, sp, tp, the last the fastest",
+    .argument_style = ARGUMENTS_SPACED,
+    .config_style = CONFIG_YAML,
+    .config_file = "accelerate.yaml",
+    .usage = "accelerate launch \"${parplan_arguments[@]}\" train.py",
+    TABLE(argument, arguments),
+    .config = config,
+    .config_count = COUNT_OF(config),
+    TABLE(limit, limits),
+    TABLE(note, notes),
+};
