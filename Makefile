@@ -238,6 +238,7 @@ CLI_SOURCES := \
 	common/cli/commands/calibrate_command.c \
 	common/cli/commands/mfu_command.c \
 	common/cli/env_command.c \
+	common/cli/commands/flags_command.c \
 	common/cli/gpus_command.c \
 	common/cli/inputs/catalogues.c \
 	common/cli/inputs/child_output.c \
@@ -565,6 +566,7 @@ MAN_PAGES := \
 	docs/man/parplan-calibrate.1 \
 	docs/man/parplan-check.1 \
 	docs/man/parplan-env.1 \
+	docs/man/parplan-flags.1 \
 	docs/man/parplan-gpus.1 \
 	docs/man/parplan-map.1 \
 	docs/man/parplan-mfu.1 \

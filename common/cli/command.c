@@ -16,6 +16,8 @@ const struct command commands[] = {
     {"mfu", "whether a measured run is as fast as it should be, and where a gap may sit",
      mfu_command},
     {"calibrate", "figures of this site from nccl-tests and measured steps", calibrate_command},
+    {"flags", "a plan as the arguments or the configuration of what starts the training",
+     flags_command},
     {"models", "the model presets, and exact parameter counts", models_command},
     {"gpus", "the GPUs and node presets that are known", gpus_command},
     {"validate", "how far step times and memory lie from published runs", validate_command},

@@ -45,6 +45,7 @@ int check_command(int argc, char **argv, struct command_io *io, struct error_inf
 int map_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int env_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int calibrate_command(int argc, char **argv, struct command_io *io, struct error_info *err);
+int flags_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int models_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int mfu_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int gpus_command(int argc, char **argv, struct command_io *io, struct error_info *err);

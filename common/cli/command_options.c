@@ -28,7 +28,7 @@ enum option_kind {
 #define ALL (BIT(COMMAND_COUNT) - 1u)
 #define POLICED                                                                                    \
     (BIT(COMMAND_PLAN) | BIT(COMMAND_CHECK) | BIT(COMMAND_MAP) | BIT(COMMAND_ENV) |                \
-     BIT(COMMAND_SWEEP))
+     BIT(COMMAND_SWEEP) | BIT(COMMAND_FLAGS))
 #define PLANNING (POLICED | BIT(COMMAND_MFU))
 #define PRINTING (ALL & ~BIT(COMMAND_COLLECT))
 #define PLACES (PLANNING | BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_CALIBRATE))
@@ -109,6 +109,11 @@ static const struct option_rule rules[] = {
      OPTION_TEXTS, AT(compare), 0, 0},
     {"profile", "FILE.csv", "a profiler's summary of kernels (Nsight Systems, PyTorch)",
      BIT(COMMAND_MFU), OPTION_TEXT, AT(profile), 0, 0},
+    {NULL, NULL, "What starts it:", BIT(COMMAND_FLAGS), OPTION_HEADING, 0, 0, 0},
+    {"launcher", "NAME",
+     "megatron-lm, megatron-bridge, deepspeed, torchtitan, torchtitan-toml, torchrun-ddp, "
+     "torchrun-fsdp, accelerate; default the framework's",
+     BIT(COMMAND_FLAGS), OPTION_TEXT, AT(launcher), 0, 0},
     {NULL, NULL, "Which task:", BIT(COMMAND_ENV), OPTION_HEADING, 0, 0, 0},
     {"rank", "R|all", "the task's number in RANK order; default all", BIT(COMMAND_ENV), OPTION_TEXT,
      AT(rank), 0, 0},
@@ -167,6 +172,7 @@ static const char *const command_names[COMMAND_COUNT] = {
     [COMMAND_CHECK] = "check",
     [COMMAND_MAP] = "map",
     [COMMAND_ENV] = "env",
+    [COMMAND_FLAGS] = "flags",
     [COMMAND_MODELS] = "models",
     [COMMAND_GPUS] = "gpus",
     [COMMAND_COLLECT] = "topology collect",

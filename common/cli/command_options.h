@@ -16,6 +16,7 @@ enum command_id {
     COMMAND_CHECK,
     COMMAND_MAP,
     COMMAND_ENV,
+    COMMAND_FLAGS,
     COMMAND_MODELS,
     COMMAND_GPUS,
     COMMAND_COLLECT,
@@ -61,6 +62,7 @@ struct command_options {
     const char *lock;
     const char *tokens, *within, *price;
     const char *rank;
+    const char *launcher;
     uint64_t tasks_per_node; /* 0: one per GPU */
     uint64_t master_port;    /* 0: the default one */
     const char *master_address;
