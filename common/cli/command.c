@@ -28,7 +28,7 @@ static int usage(struct command_io *io)
 {
     text_buffer_add_text(&io->out, "usage: parplan COMMAND [OPTION…]\n\n");
     for (size_t i = 0; i < command_count; i++)
-        text_buffer_add(&io->out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+        text_buffer_add(&io->out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     text_buffer_add_text(&io->out, "\n`parplan COMMAND --help` lists the options. For example:\n\n"
                                    "  parplan plan --model llama3-70b --cluster dgx-h100:64\n"
                                    "  parplan map --plan tp=8,pp=4,dp=2 --cluster dgx-h100:8\n");
