@@ -114,7 +114,7 @@ static const struct {
     {NSYS_HEAD "1,many,1,1,1,1,1,1,x\n", "p.csv:2"},
     {NSYS_HEAD "1,-5,1,1,1,1,1,1,x\n", "p.csv:2"},
     {NSYS_HEAD "1,5,1,1,1,1,1,1,x\n1,5\n", "p.csv:3"},
-    {"NOTICE: a\n\n" NSYS_HEAD "1,5,1,1,1,1,1,1,\"x\n", "p.csv:5"},
+    {"NOTICE: a\n\n" NSYS_HEAD "1,5,1,1,1,1,1,1,\"x\n", "p.csv:4"},
 };
 
 static void broken_profiles_are_refused(void **state)

@@ -301,6 +301,7 @@ static void tiles_cut_a_layer_that_is_too_large(void **state)
     wide.ffn = 131072;
     wide.heads = wide.kv_heads = 256;
     bench.context.model = &wide;
+    assert_int_equal(model_parameters_count(&wide, &bench.context.parameters, NULL), 0);
     bench.plan.sharding = SHARDING_ZERO3;
     bench.plan.recompute = RECOMPUTE_FULL;
     memory_estimate_plan(&bench.context, &bench.plan, &whole);
