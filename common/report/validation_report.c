@@ -194,6 +194,20 @@ static void add_fit(struct json_value *memory, const struct validation *validati
                   DIGITS);
 }
 
+static void add_group(struct json_value *each, const struct choice_group *group)
+{
+    struct json_value *object = json_add_object(each, NULL);
+    json_add_text(object, "set", group->best->run->set);
+    json_add_text(object, "model", group->best->run->model_name);
+    json_add_unsigned(object, "gpus", group->best->run->gpus);
+    json_add_unsigned(object, "global_batch", group->best->run->global_batch);
+    json_add_unsigned(object, "n", group->n);
+    json_add_text(object, "chosen", group->chosen->run->id);
+    json_add_text(object, "best", group->best->run->id);
+    json_add_real(object, "regret", group->regret, DIGITS);
+    json_add_unsigned(object, "best_rank", group->best_rank);
+}
+
 static void add_choice(struct json_value *document, const struct choice_accuracy *choice)
 {
     struct json_value *object = json_add_object(document, "choice");
@@ -203,6 +217,9 @@ static void add_choice(struct json_value *document, const struct choice_accuracy
     json_add_real(object, "top1_regret_max", choice->groups > 0 ? choice->top1_regret_max : NAN,
                   DIGITS);
     json_add_real(object, "best_in_top5", choice->groups > 0 ? choice->best_in_top5 : NAN, DIGITS);
+    struct json_value *each = json_add_array(object, "each");
+    for (size_t i = 0; i < choice->groups; i++)
+        add_group(each, &choice->each[i]);
 }
 
 static void add_rows(struct json_value *document, const struct validation *validation)

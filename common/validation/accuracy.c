@@ -113,8 +113,8 @@ static int compare_rows(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->run->id, b->run->id);
 }
 
-static void count_group(const struct accuracy_row *const *rows, size_t n,
-                        struct choice_accuracy *choice)
+static struct choice_group count_group(const struct accuracy_row *const *rows, size_t n,
+                                       struct choice_accuracy *choice)
 {
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
@@ -125,6 +125,7 @@ static void count_group(const struct accuracy_row *const *rows, size_t n,
     choice->top1_regret_mean += regret;
     choice->top1_regret_max = fmax(choice->top1_regret_max, regret);
     choice->best_in_top5 += best < CHOICE_TOP;
+    return (struct choice_group){rows[0], rows[best], n, regret, best + 1};
 }
 
 int choice_accuracy_of(const struct accuracy_row *rows, size_t count, struct arena *arena,
@@ -132,8 +133,11 @@ int choice_accuracy_of(const struct accuracy_row *rows, size_t count, struct are
 {
     struct choice_accuracy choice = {.groups = 0};
     const struct accuracy_row **sorted = arena_allocate_array(arena, count + 1, sizeof(*sorted));
-    if (!sorted)
+    struct choice_group *each =
+        arena_allocate_array(arena, count / CHOICE_GROUP_MINIMUM + 1, sizeof(*each));
+    if (!sorted || !each)
         return error_set_memory(err);
+    choice.each = each;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &rows[i];
     qsort(sorted, count, sizeof(*sorted), compare_rows);
@@ -141,8 +145,10 @@ int choice_accuracy_of(const struct accuracy_row *rows, size_t count, struct are
         for (end = start + 1; end < count; end++)
             if (compare_groups(sorted[start]->run, sorted[end]->run) != 0)
                 break;
-        if (end - start >= CHOICE_GROUP_MINIMUM)
-            count_group(sorted + start, end - start, &choice);
+        if (end - start < CHOICE_GROUP_MINIMUM)
+            continue;
+        struct choice_group *group = &each[choice.groups];
+        *group = count_group(sorted + start, end - start, &choice);
     }
     if (choice.groups > 0) {
         choice.top1_regret_mean /= (double)choice.groups;

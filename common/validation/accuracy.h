@@ -25,11 +25,19 @@ struct accuracy {
     const char *set; /* NULL: all */
     size_t n;
     double mape, median, max, bias; /* NAN: no rows */
-    double leave_one_out; /* MAPE of `left_out`; NAN: not asked */
+    double leave_one_out;           /* MAPE of `left_out`; NAN: not asked */
+};
+
+struct choice_group {
+    const struct accuracy_row *chosen, *best; /* fastest predicted, fastest measured */
+    size_t n;
+    double regret;
+    size_t best_rank; /* of the fastest measured among the predicted, from 1 */
 };
 
 struct choice_accuracy {
     size_t groups;
+    const struct choice_group *each;          /* groups of them */
     double top1_regret_mean, top1_regret_max; /* of the measured best */
     double best_in_top5;                      /* share of the groups */
 };
