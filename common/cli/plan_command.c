@@ -103,7 +103,8 @@ static int report_plans(const struct scenario *scenario, const struct planning *
     return exit_status_of(list, planning);
 }
 
-/* The plan in full is that of the recommended count, else of the largest asked for. */
+/* The plan in full is that of the recommended count, else of the largest asked for; where that is
+ * impossible in itself the table still says why the others are. */
 static int report_counts(struct scenario *scenario, struct planning *planning,
                          struct command_io *io, struct error_info *err)
 {
@@ -116,7 +117,13 @@ static int report_counts(struct scenario *scenario, struct planning *planning,
     planning->scaling = scaling;
     if (scenario_resize(scenario, nodes, err) < 0)
         return -1;
-    return report_plans(scenario, planning, io, err);
+    int result = report_plans(scenario, planning, io, err);
+    bool text = planning->options->format == FORMAT_TEXT;
+    if (result >= 0 || scaling->recommended || err->kind != ERROR_INPUT || !text)
+        return result;
+    const struct scaling_report counts = counts_report(planning);
+    scaling_report_text(&counts, &io->style, &io->out);
+    return EXIT_NO_FIT;
 }
 
 int plan_command(int argc, char **argv, struct command_io *io, struct error_info *err)
