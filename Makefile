@@ -506,6 +506,7 @@ FUZZ_TESTS := \
 	tests/fuzz/admin_config_fuzz.c \
 	tests/fuzz/calibration_fuzz.c \
 	tests/fuzz/cluster_file_fuzz.c \
+	tests/fuzz/csv_table_fuzz.c \
 	tests/fuzz/evidence_text_fuzz.c \
 	tests/fuzz/fabric_cluster_uuids_fuzz.c \
 	tests/fuzz/fabric_ibnetdiscover_fuzz.c \
@@ -527,6 +528,7 @@ FUZZ_TESTS := \
 	tests/fuzz/nccl_topology_fuzz.c \
 	tests/fuzz/node_list_fuzz.c \
 	tests/fuzz/parse_number_fuzz.c \
+	tests/fuzz/published_run_fuzz.c \
 	tests/fuzz/sysfs_properties_fuzz.c \
 	tests/fuzz/sysfs_words_fuzz.c \
 	tests/fuzz/slurm_gres_fuzz.c \
@@ -551,7 +553,6 @@ SUPPORT_SOURCES := \
 	tests/support/scan_fixture.c \
 	tests/support/svg_check.c \
 	tests/support/test_cluster.c \
-	tests/support/truth_table.c \
 	tests/support/comma_locale.c \
 	tests/support/unit_test.c \
 	tests/support/xml_mutation.c

@@ -14,7 +14,7 @@
 #include "planner/search/constraint.h"
 
 #define CANDIDATE_POOL_MAXIMUM 256u
-/* The memory model is off by about as much (tests/corpus/planner_truth_test.c), so that a
+/* The memory model is off by about as much (parplan validate), so that a
  * tight plan may fail where it runs. */
 #define CANDIDATE_TIGHT_COST 0.06
 
