@@ -245,6 +245,12 @@ static enum fit_verdict verdict_of(const struct plan_context *context, uint64_t 
     return (double)total > line ? FIT_TIGHT : FIT_FITS;
 }
 
+static uint64_t whole_bytes(double bytes)
+{
+    return bytes < (double)MEMORY_PART_MAXIMUM_BYTES ? (uint64_t)(bytes + 0.5)
+                                                     : MEMORY_PART_MAXIMUM_BYTES;
+}
+
 static void find_peak(const struct plan_context *context, const struct plan *plan,
                       const struct pipeline_layout *layout, const struct layer_bytes *layer,
                       struct memory_estimate *estimate)
@@ -258,7 +264,7 @@ static void find_peak(const struct plan_context *context, const struct plan *pla
         estimate->stage = stage;
         estimate->total_bytes = 0;
         for (unsigned part = 0; part < MEMORY_PART_COUNT; part++) {
-            estimate->parts[part] = (uint64_t)(parts[part] + 0.5);
+            estimate->parts[part] = whole_bytes(parts[part]);
             estimate->total_bytes += estimate->parts[part];
         }
     }
@@ -268,7 +274,7 @@ static void find_peak(const struct plan_context *context, const struct plan *pla
 static void add_host(const struct plan_context *context, const struct plan *plan,
                      struct memory_estimate *estimate)
 {
-    estimate->host_bytes = (uint64_t)memory_offload_bytes_per_node(context, plan);
+    estimate->host_bytes = whole_bytes(memory_offload_bytes_per_node(context, plan));
     estimate->host_capacity_bytes =
         plan->offload == OFFLOAD_CPU ? context->host_memory_bytes : context->host_nvme_bytes;
     if (estimate->host_capacity_bytes > 0 && estimate->host_bytes > estimate->host_capacity_bytes)

@@ -55,7 +55,10 @@ double memory_linear_activations(const struct plan_context *context, const struc
  * casts, and keeps in half the bytes. */
 double memory_product_inputs(const struct plan_context *context, const struct plan *plan, bool moe);
 
-/* The plan's verdict is OOM above capacity, tight within the catalogue's tight_share of it. */
+#define MEMORY_PART_MAXIMUM_BYTES ((uint64_t)1 << 60)
+
+/* The plan's verdict is OOM above capacity, tight within the catalogue's tight_share of it. A
+ * part that is larger than MEMORY_PART_MAXIMUM_BYTES counts as that many. */
 void memory_estimate_plan(const struct plan_context *context, const struct plan *plan,
                           struct memory_estimate *ret);
 /* Host bytes of one node that offload of that plan needs. */

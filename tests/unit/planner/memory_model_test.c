@@ -314,6 +314,21 @@ static void tiles_cut_a_layer_that_is_too_large(void **state)
     bench_done(&bench);
 }
 
+/* No number of bytes is so large that it comes back as a small one. */
+static void absurd_sizes_do_not_fit(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct memory_estimate estimate;
+    bench_init(&bench, "llama3-70b", "dgx-h100:1", "sequence_length=134217728");
+    bench.plan.micro_batch = 16777216;
+    memory_estimate_plan(&bench.context, &bench.plan, &estimate);
+    assert_int_equal(estimate.verdict, FIT_OOM);
+    assert_true(estimate.parts[MEMORY_ACTIVATIONS] == MEMORY_PART_MAXIMUM_BYTES);
+    assert_true(estimate.total_bytes > MEMORY_PART_MAXIMUM_BYTES);
+    bench_done(&bench);
+}
+
 static void offload_moves_states_to_the_host(void **state)
 {
     (void)state;
@@ -393,6 +408,7 @@ int main(void)
         cmocka_unit_test(last_stage_holds_head_and_logits),
         cmocka_unit_test(experts_shard_over_their_own_ranks),
         cmocka_unit_test(verdict_has_a_band),
+        cmocka_unit_test(absurd_sizes_do_not_fit),
         cmocka_unit_test(operators_keep_every_second_product),
         cmocka_unit_test(fsdp_in_a_pipeline_stays_whole),
         cmocka_unit_test(allocators_hold_more_than_is_used),
