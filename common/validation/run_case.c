@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define CLUSTER_TEXT_BYTES 128
+#define LONGEST_STEP_SECONDS 1e7 /* four months */
 #define KEYS_TEXT_BYTES 160
 #define HARDWARE_FLOPS 96.0
 #define FLOPS_PER_PUBLISHED_PARAMETER 8.0
@@ -231,7 +232,8 @@ double run_case_measured_seconds(const struct run_case *run_case)
     if (seconds <= 0 && run->flops_per_second > 0)
         seconds = published_flops(run_case) / (run->flops_per_second * gpus);
     double most = run_case->context.peak_flops_per_second * gpus;
-    bool possible = seconds > 0 && run_case->context.model_flops / seconds < most;
+    bool possible = seconds > 0 && seconds < LONGEST_STEP_SECONDS &&
+                    run_case->context.model_flops / seconds < most;
     return possible ? seconds : 0;
 }
 

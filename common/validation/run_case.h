@@ -45,9 +45,9 @@ void run_case_use_catalogue(struct run_case *run_case);
 double run_case_predicted_seconds(struct run_case *run_case);
 void run_case_predicted_time(struct run_case *run_case, struct time_estimate *ret);
 /* Seconds of a step as published: step time, or tokens or FLOP/s turned into one; 0: the row has
- * none, or a figure above the hardware's peak. FLOP/s: of the model as step_time.h counts them;
- * "hardware": Narayanan 2021, equation 3 (96 B s l h^2 (1 + s/6h + V/16lh)), with recompute;
- * "8*params": BigScience's 8 P a token. */
+ * none, or one that is impossible: above the hardware's peak, or slower than 1e7 s.
+ * FLOP/s: of the model as step_time.h counts them; "hardware": Narayanan 2021, equation 3
+ * (96 B s l h^2 (1 + s/6h + V/16lh)), with recompute; "8*params": BigScience's 8 P a token. */
 double run_case_measured_seconds(const struct run_case *run_case);
 void run_case_predicted_memory(struct run_case *run_case, struct memory_estimate *ret);
 /* What of the estimate the row's figure is about: without context and libraries where the

@@ -166,6 +166,8 @@ static void measured_time_comes_from_the_first_figure(void **state)
                  8 * 6e9 * tokens / (150e12 * 64), 1e-12);
     assert_true(measured_of(&bench, "step_time_s=") == 0);
     assert_true(measured_of(&bench, "step_time_s=0.001") == 0); /* above the GPUs' peak */
+    assert_true(measured_of(&bench, "step_time_s=2e7") == 0);
+    assert_true(measured_of(&bench, "step_time_s=;tokens_s_gpu=1e-300") == 0);
 }
 
 static void layouts_that_are_none_have_no_time(void **state)
