@@ -10,6 +10,7 @@ struct step {
     struct run_case *run_case;
     const struct gpu_model *gpu;
     double measured; /* seconds */
+    unsigned fold;   /* of its GPU's steps */
 };
 
 struct fit {
@@ -19,6 +20,7 @@ struct fit {
     size_t count;
     const struct gpu_model *gpu; /* whose factor is being found */
     struct search_value factor;
+    unsigned left_out; /* the fold that is not looked at; GEMM_FIT_FOLDS: none */
     struct gemm_fit *result;
 };
 
@@ -85,47 +87,88 @@ static double predicted_ratio(const struct fit *fit, const struct step *step)
     return ratio;
 }
 
+/* Deals the GPU's steps out to the folds; how many there are. */
+static uint64_t deal(struct fit *fit)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < fit->count; i++)
+        if (fit->steps[i].gpu == fit->gpu)
+            fit->steps[i].fold = (unsigned)(count++ % GEMM_FIT_FOLDS);
+    return count;
+}
+
 static double cost_of(void *context)
 {
     const struct fit *fit = context;
-    double sum = 0, steps = 0;
+    double sum = 0, steps = 0, distance = log(fit->factor.value);
     for (size_t i = 0; i < fit->count; i++) {
-        if (fit->steps[i].gpu != fit->gpu)
+        const struct step *step = &fit->steps[i];
+        if (step->gpu != fit->gpu || step->fold == fit->left_out)
             continue;
-        sum += fabs(log(predicted_ratio(fit, &fit->steps[i])));
+        sum += fabs(log(predicted_ratio(fit, step)));
         steps++;
     }
-    return steps > 0 ? sum / steps : 0;
+    return (sum + GEMM_FIT_CAUTION * distance * distance) / fmax(steps, 1);
 }
 
-static double residual_of(const struct fit *fit, uint64_t *ret_count)
+static void search(struct fit *fit, unsigned left_out)
+{
+    fit->left_out = left_out;
+    fit->factor = (struct search_value){1, GEMM_FIT_MINIMUM_FACTOR, GEMM_FIT_MAXIMUM_FACTOR};
+    factor_search(&fit->factor, 1, cost_of, fit);
+}
+
+/* Sum of |predicted / measured - 1| over one fold, or over all. */
+static double errors_of(const struct fit *fit, unsigned fold)
 {
     double sum = 0;
-    *ret_count = 0;
     for (size_t i = 0; i < fit->count; i++) {
-        if (fit->steps[i].gpu != fit->gpu)
-            continue;
-        sum += fabs(predicted_ratio(fit, &fit->steps[i]) - 1);
-        ++*ret_count;
+        const struct step *step = &fit->steps[i];
+        if (step->gpu == fit->gpu && (fold == GEMM_FIT_FOLDS || step->fold == fold))
+            sum += fabs(predicted_ratio(fit, step) - 1);
     }
-    return *ret_count > 0 ? sum / (double)*ret_count : 0;
+    return sum;
+}
+
+static double held_out_errors(struct fit *fit)
+{
+    double sum = 0;
+    for (unsigned fold = 0; fold < GEMM_FIT_FOLDS; fold++) {
+        search(fit, fold);
+        sum += errors_of(fit, fold);
+    }
+    return sum;
+}
+
+static int describe(const struct fit *fit, bool helps, struct gpu_figures *ret,
+                    struct error_info *err)
+{
+    ret->name = arena_copy_text(fit->arena, fit->gpu->name);
+    ret->source =
+        arena_format(fit->arena, "measured steps: %s%s", fit->request->runs->source,
+                     helps ? ""
+                           : "; no factor predicts steps that were left out clearly better than "
+                             "the built-in rate, so it stays");
+    return ret->name && ret->source ? 0 : error_set_memory(err);
 }
 
 static int find_factor(struct fit *fit, struct gpu_figures *ret, struct error_info *err)
 {
-    uint64_t count;
-    fit->factor = (struct search_value){1, GEMM_FIT_MINIMUM_FACTOR, GEMM_FIT_MAXIMUM_FACTOR};
-    double before = residual_of(fit, &count);
-    factor_search(&fit->factor, 1, cost_of, fit);
+    uint64_t count = deal(fit);
+    fit->factor.value = 1;
+    double before = errors_of(fit, GEMM_FIT_FOLDS);
+    double held_out = count > 1 ? held_out_errors(fit) : 0;
+    search(fit, GEMM_FIT_FOLDS);
+    if (count == 1)
+        held_out = errors_of(fit, GEMM_FIT_FOLDS);
+    bool helps = held_out < GEMM_FIT_WORTH * before;
     *ret = (struct gpu_figures){
-        .name = arena_copy_text(fit->arena, fit->gpu->name),
-        .gemm_factor = fit->factor.value,
-        .residual = residual_of(fit, &count),
-        .residual_before = before,
-        .source = arena_format(fit->arena, "measured steps: %s", fit->request->runs->source),
+        .gemm_factor = helps ? fit->factor.value : 1,
+        .n = count,
+        .residual = (helps ? held_out : before) / (double)count,
+        .residual_before = before / (double)count,
     };
-    ret->n = count;
-    return ret->name && ret->source ? 0 : error_set_memory(err);
+    return describe(fit, helps, ret, err);
 }
 
 static bool is_first(const struct fit *fit, size_t step)
