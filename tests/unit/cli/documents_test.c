@@ -66,11 +66,7 @@ static void manuals_have_every_option(void **state)
         [COMMAND_GPUS] = "gpus",         [COMMAND_COLLECT] = "topology",
         [COMMAND_VALIDATE] = "validate", [COMMAND_MFU] = "mfu",
         [COMMAND_SWEEP] = "sweep",       [COMMAND_CALIBRATE] = "calibrate",
-        [COMMAND_TOPOLOGY] = "topology", [COMMAND_PLAN] = "plan",
-        [COMMAND_CHECK] = "check",       [COMMAND_MAP] = "map",
-        [COMMAND_ENV] = "env",           [COMMAND_MODELS] = "models",
-        [COMMAND_GPUS] = "gpus",         [COMMAND_COLLECT] = "topology",
-        [COMMAND_VALIDATE] = "validate", [COMMAND_FLAGS] = "flags",
+        [COMMAND_FLAGS] = "flags",
     };
     CLEANUP_MEMORY char *common = read_document("docs/man/parplan.1");
     for (unsigned id = 0; common && id < COMMAND_COUNT; id++) {
