@@ -2,6 +2,11 @@
 #include "report/launchers/launch_plan.h"
 #include <string.h>
 
+/* A word more of a plan needs a trait here, and a rule or a limit in every launcher's table. */
+_Static_assert(SHARDING_COUNT == 5 && SCHEDULE_COUNT == 6 && RECOMPUTE_COUNT == 3 &&
+                   PRECISION_COUNT == 4 && OFFLOAD_COUNT == 3 && RANK_ORDER_COUNT == 2,
+               "launchers know these words of a plan");
+
 static uint64_t when(bool holds, enum plan_trait trait) { return holds ? UINT64_C(1) << trait : 0; }
 
 static struct pipeline_layout layout_of(const struct launch_plan *launch)
@@ -40,7 +45,10 @@ static uint64_t expert_traits(const struct launch_plan *launch)
 static uint64_t pipeline_traits(const struct launch_plan *launch)
 {
     struct pipeline_layout layout = layout_of(launch);
-    return when(launch->plan->schedule == SCHEDULE_GPIPE, TRAIT_GPIPE) |
+    enum schedule schedule = launch->plan->schedule;
+    return when(schedule == SCHEDULE_GPIPE, TRAIT_GPIPE) |
+           when(schedule == SCHEDULE_NAIVE || schedule == SCHEDULE_ZERO_BUBBLE,
+                TRAIT_RARE_SCHEDULE) |
            when(!pipeline_layout_is_even(&layout), TRAIT_UNEVEN) |
            when(layout.first_short == 1, TRAIT_COUNTS_FIRST) |
            when(layout.last_short == 1, TRAIT_COUNTS_LAST) |

@@ -57,6 +57,7 @@ enum plan_trait {
     TRAIT_OFFLOAD_NVME,
     TRAIT_TILED, /* fits only with layers cut into tiles (memory_model.h) */
     TRAIT_GPIPE,
+    TRAIT_RARE_SCHEDULE,   /* naive or zero-bubble */
     TRAIT_PP_BEFORE_DP,    /* order tp-cp-ep-pp-dp */
     TRAIT_UNEVEN,          /* the stages' layers differ */
     TRAIT_COUNTS_FIRST,    /* the embedding counts as a layer */

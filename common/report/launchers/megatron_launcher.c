@@ -47,8 +47,8 @@ static const struct launcher_rule arguments[] = {
 };
 
 static const struct launcher_limit limits[] = {
-    LIMIT(SCHEDULE, "its pipeline runs 1F1B and interleaved 1F1B only", "use schedule=1f1b",
-          TRAIT(GPIPE), 0, 0),
+    LIMIT(SCHEDULE, "its pipeline runs 1F1B and interleaved 1F1B only", "use schedule=1f1b", 0,
+          TRAIT(GPIPE) | TRAIT(RARE_SCHEDULE), 0),
     LIMIT(OFFLOAD, "it offloads to the host only", "use offload=cpu", TRAIT(OFFLOAD_NVME), 0, 0),
     LIMIT(OFFLOAD, "Megatron-FSDP does not offload the optimizer", "use sharding=zero1",
           TRAIT(OFFLOAD_CPU), FSDP, 0),

@@ -69,8 +69,10 @@ static const struct launcher_rule toml[] = {
 };
 
 #define COMMON_LIMITS                                                                              \
-    LIMIT(ORDER, "its mesh numbers tp, cp, dp, pp", "use order=tp-cp-ep-dp-pp",                    \
-          TRAIT(PP_BEFORE_DP), 0, 0),                                                              \
+    LIMIT(SCHEDULE, "of the schedules that are planned it runs gpipe, 1f1b and interleaved",       \
+          "use schedule=1f1b", TRAIT(RARE_SCHEDULE), 0, 0),                                        \
+        LIMIT(ORDER, "its mesh numbers tp, cp, dp, pp", "use order=tp-cp-ep-dp-pp",                \
+              TRAIT(PP_BEFORE_DP), 0, 0),                                                          \
         LIMIT(SHARDING, "FSDP2 shares the gradients too", "use sharding=zero2 or zero3",           \
               TRAIT(ZERO1), 0, 0),                                                                 \
         LIMIT(PRECISION, "it trains in bfloat16 and float32", "use precision=bf16", TRAIT(FP16),   \

@@ -121,6 +121,10 @@ static const struct refusal_case refusals[] = {
     {"deepspeed", "tp=2,cp=2", "cp=2: Ulysses does not go with"},
     {"megatron-lm", "pp=2,schedule=gpipe",
      "schedule=gpipe: its pipeline runs 1F1B and interleaved 1F1B only; use schedule=1f1b"},
+    {"megatron-lm", "pp=2,schedule=zero-bubble", "schedule=zero-bubble: its pipeline runs 1F1B"},
+    {"megatron-bridge", "pp=2,schedule=naive", "schedule=naive: its pipeline runs 1F1B"},
+    {"torchtitan", "pp=2,schedule=zero-bubble", "schedule=zero-bubble: of the schedules"},
+    {"torchtitan", "pp=2,schedule=gpipe", NULL},
     {"megatron-bridge", "precision=fp32", "precision=fp32: "},
 };
 
