@@ -32,6 +32,13 @@ struct flags {
     struct text_buffer note; /* of this command */
 };
 
+/* Given or bounded: the user's word, that the launcher's limits judge. */
+static bool is_said(const struct job_spec *job, unsigned key)
+{
+    const struct job_bound *bounds = job->bounds[key];
+    return job->values[key].given || bounds[JOB_LEAST].given || bounds[JOB_MOST].given;
+}
+
 /* Keys for which the launcher leaves no choice, unless they are given. */
 static int set_implied(const struct launcher *launcher, struct job_spec *job,
                        struct error_info *err)
@@ -43,7 +50,7 @@ static int set_implied(const struct launcher *launcher, struct job_spec *job,
         return -1;
     for (unsigned i = 0; i < JOB_KEY_COUNT; i++) {
         const struct job_value *value = &implied->values[i];
-        if (value->given && !job->values[i].given &&
+        if (value->given && !is_said(job, i) &&
             job_spec_set(job, job_key_info((enum job_key)i)->name, value->text, value->where, err) <
                 0)
             return -1;
