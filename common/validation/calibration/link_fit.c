@@ -77,6 +77,14 @@ static enum calibrated_link kind_of(const struct layout *layout)
     return nvlink ? CALIBRATED_NVLINK : CALIBRATED_PCIE;
 }
 
+/* A run that one NVLink domain of several nodes can hold was in one: a search would also count
+ * groups that do not divide the domain. */
+static void keep_in_domain(struct cluster_shape *shape, unsigned ranks)
+{
+    if (shape->domain_gpus > shape->gpus_per_node && ranks <= shape->domain_gpus)
+        shape->domain_gpus = ranks;
+}
+
 static int open_layout(struct fit *fit, struct layout *layout, struct error_info *err)
 {
     const struct cluster_topology *cluster = fit->request->cluster;
@@ -94,6 +102,7 @@ static int open_layout(struct fit *fit, struct layout *layout, struct error_info
     };
     if (cluster_shape_of(cluster, layout->ranks / layout->nodes, &context->shape, err) < 0)
         return -1;
+    keep_in_domain(&context->shape, layout->ranks);
     group_span_in(&context->shape, &degrees, ORDER_TP_CP_EP_DP_PP, GROUP_TP, &layout->span);
     plan_context_rates(context);
     layout->kind = kind_of(layout);

@@ -19,6 +19,8 @@ static const char truth[] =
     "source: s}\n"
     "  - {kind: network, name: default, share: 0.4, hop_seconds: 2.0e-5, n: 1, residual: 0, "
     "source: s}\n"
+    "  - {kind: nvlink, name: gb200, share: 0.7, hop_seconds: 3.0e-6, n: 1, residual: 0, "
+    "source: s}\n"
     "  - {kind: pcie, name: \"\", share: 0.5, hop_seconds: 4.0e-6, n: 1, residual: 0, source: s}\n";
 
 struct text_case {
@@ -35,6 +37,8 @@ static double seconds_of(const struct plan_context *context, const struct text_c
     struct group_span span;
     degrees.tp = made->ranks;
     shape.gpus_per_node = made->ranks / made->nodes;
+    if (shape.domain_gpus > shape.gpus_per_node)
+        shape.domain_gpus = made->ranks;
     group_span_in(&shape, &degrees, ORDER_TP_CP_EP_DP_PP, GROUP_TP, &span);
     return collective_seconds(context, &span, COLLECTIVE_ALL_REDUCE, bytes);
 }
@@ -163,6 +167,23 @@ static void without_nvlink_it_is_pcie(void **state)
     assert_true(err.kind == ERROR_NONE || err.kind == ERROR_MEMORY);
 }
 
+/* 16 does not divide the 72 GPUs of the domain, but these 16 are in it. */
+static void a_domain_of_several_nodes_is_nvlink(void **state)
+{
+    (void)state;
+    static const struct text_case made = {"gb200-nvl72:18", 16, 4, SMALLEST, LARGEST};
+    struct error_info err = {.kind = ERROR_NONE};
+    struct bench bench;
+    if (bench_fit(&bench, &made, 1, "gb200-nvl72:18", &err) == 0) {
+        assert_int_equal(bench.link_count, 1);
+        assert_int_equal(bench.links[0].kind, CALIBRATED_NVLINK);
+        assert_string_equal(bench.links[0].name, "gb200");
+        assert_near(bench.links[0].share, 0.7, 0.005);
+    }
+    bench_done(&bench);
+    assert_true(err.kind == ERROR_NONE || err.kind == ERROR_MEMORY);
+}
+
 static void latency_needs_small_messages(void **state)
 {
     (void)state;
@@ -219,6 +240,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(true_figures_are_found),
         cmocka_unit_test(without_nvlink_it_is_pcie),
+        cmocka_unit_test(a_domain_of_several_nodes_is_nvlink),
         cmocka_unit_test(latency_needs_small_messages),
         cmocka_unit_test(what_cannot_be_told_is_refused),
         cmocka_unit_test(failing_memory_is_clean),
