@@ -641,15 +641,18 @@ OUR_CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 OUR_CFLAGS += -O2 $(HARDENING)
 OUR_LDFLAGS += -Wl,-z,relro,-z,now
 # The plugin is mapped by every srun and slurmstepd: small before fast (with gcc optimised
-# as a whole; clang would need another linker), no unwind tables (C has nothing to unwind), relative relocations packed, no symbols but the exported ones,
-# stack protection where there are buffers, as Debian builds srun: no CET, no stack probes.
+# as a whole; clang would need another linker), no unwind tables (C has nothing to unwind),
+# relative relocations packed, no symbols but the exported ones, calls straight through the GOT
+# (all is bound at load), stack protection where there are buffers, as Debian builds srun: no
+# CET, no stack probes.
 PLUGIN_FOLDER := plugin
 PLUGIN_CFLAGS := $(shell $(CC) -Oz -E -x c /dev/null > /dev/null 2>&1 && echo -Oz || echo -Os) \
 	-fno-asynchronous-unwind-tables -fno-ident -fno-stack-protector -fstack-protector \
-	$(if $(filter x86_64%,$(MACHINE)),-fcf-protection=none -fno-stack-clash-protection) \
+	$(if $(filter x86_64%,$(MACHINE)),-fcf-protection=none -fno-stack-clash-protection -fno-plt \
+		$(if $(findstring clang,$(CC)),,-malign-data=abi)) \
 	$(if $(findstring clang,$(CC)),,-flto -flto-partition=one -fno-inline-functions-called-once \
 	-fno-tree-pre -fno-tree-loop-im)
-PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all,--no-eh-frame-hdr
+PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all,--no-eh-frame-hdr,--no-ld-generated-unwind-info
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE
 OUR_CFLAGS += -Og -g
