@@ -28,10 +28,14 @@ enum yaml_type {
     YAML_NODE      /* const struct yaml_node * */
 };
 
+/* Packed: there are hundreds, and the plugin counts its bytes. */
 struct yaml_field {
     const char *key;
-    const char *const *choices; /* YAML_CHOICE: NULL-terminated */
-    double minimum, maximum;    /* numbers; maximum 0 means no maximum */
+    double minimum; /* numbers */
+    union {
+        double maximum;             /* numbers; 0 means no maximum */
+        const char *const *choices; /* YAML_CHOICE: NULL-terminated */
+    };
     uint16_t offset;
     uint8_t type; /* enum yaml_type */
     bool required;

@@ -11,43 +11,42 @@ enum flag_use {
 
 struct launch_flag {
     const char *flag;
-    enum flag_use use;
-    const char *key;
-    const char *word;
-    const char *framework;
+    const char *word; /* a switch's value; of a file the framework */
+    uint8_t use;      /* enum flag_use */
+    uint8_t key;      /* enum job_key */
 };
 
 /* Sources: Megatron-LM megatron/training/arguments.py; NeMo and Megatron-Bridge recipe
  * overrides; torchtitan job_config.py (0.x and 1.x names); DeepSpeed launcher and
  * accelerate launch --help. */
 static const struct launch_flag flags[] = {
-    {"--tensor-model-parallel-size", FLAG_NUMBER, "tp", NULL, "megatron-core"},
-    {"--pipeline-model-parallel-size", FLAG_NUMBER, "pp", NULL, "megatron-core"},
-    {"--context-parallel-size", FLAG_NUMBER, "cp", NULL, "megatron-core"},
-    {"--expert-model-parallel-size", FLAG_NUMBER, "ep", NULL, "megatron-core"},
-    {"--expert-tensor-parallel-size", FLAG_NUMBER, "etp", NULL, "megatron-core"},
-    {"--micro-batch-size", FLAG_NUMBER, "micro_batch", NULL, "megatron-core"},
-    {"--global-batch-size", FLAG_NUMBER, "global_batch", NULL, "megatron-core"},
-    {"--seq-length", FLAG_NUMBER, "sequence_length", NULL, "megatron-core"},
-    {"--use-tp-pp-dp-mapping", FLAG_SWITCH, "order", "tp-cp-ep-pp-dp", "megatron-core"},
-    {"--use-distributed-optimizer", FLAG_SWITCH, "sharding", "zero1", "megatron-core"},
-    {"model.tensor_model_parallel_size", FLAG_NUMBER, "tp", NULL, "nemo"},
-    {"model.pipeline_model_parallel_size", FLAG_NUMBER, "pp", NULL, "nemo"},
-    {"model.context_parallel_size", FLAG_NUMBER, "cp", NULL, "nemo"},
-    {"model.expert_model_parallel_size", FLAG_NUMBER, "ep", NULL, "nemo"},
-    {"trainer.strategy.tensor_model_parallel_size", FLAG_NUMBER, "tp", NULL, "nemo"},
-    {"trainer.strategy.pipeline_model_parallel_size", FLAG_NUMBER, "pp", NULL, "nemo"},
-    {"--parallelism.tensor_parallel_degree", FLAG_NUMBER, "tp", NULL, "torchtitan"},
-    {"--parallelism.pipeline_parallel_degree", FLAG_NUMBER, "pp", NULL, "torchtitan"},
-    {"--parallelism.context_parallel_degree", FLAG_NUMBER, "cp", NULL, "torchtitan"},
-    {"--parallelism.expert_parallel_degree", FLAG_NUMBER, "ep", NULL, "torchtitan"},
-    {"--parallelism.data_parallel_shard_degree", FLAG_DEGREE, "shard", NULL, "torchtitan"},
-    {"--training.tensor_parallel_degree", FLAG_NUMBER, "tp", NULL, "torchtitan"},
-    {"--experimental.pipeline_parallel_degree", FLAG_NUMBER, "pp", NULL, "torchtitan"},
-    {"--job.config_file", FLAG_FILE, NULL, NULL, "torchtitan"},
-    {"--deepspeed_config", FLAG_FILE, NULL, NULL, "deepspeed"},
-    {"--deepspeed", FLAG_FILE, NULL, NULL, "deepspeed"},
-    {"--config_file", FLAG_FILE, NULL, NULL, "accelerate"},
+    {"--tensor-model-parallel-size", NULL, FLAG_NUMBER, JOB_TP},
+    {"--pipeline-model-parallel-size", NULL, FLAG_NUMBER, JOB_PP},
+    {"--context-parallel-size", NULL, FLAG_NUMBER, JOB_CP},
+    {"--expert-model-parallel-size", NULL, FLAG_NUMBER, JOB_EP},
+    {"--expert-tensor-parallel-size", NULL, FLAG_NUMBER, JOB_ETP},
+    {"--micro-batch-size", NULL, FLAG_NUMBER, JOB_MICRO_BATCH},
+    {"--global-batch-size", NULL, FLAG_NUMBER, JOB_GLOBAL_BATCH},
+    {"--seq-length", NULL, FLAG_NUMBER, JOB_SEQUENCE_LENGTH},
+    {"--use-tp-pp-dp-mapping", "tp-cp-ep-pp-dp", FLAG_SWITCH, JOB_ORDER},
+    {"--use-distributed-optimizer", "zero1", FLAG_SWITCH, JOB_SHARDING},
+    {"model.tensor_model_parallel_size", NULL, FLAG_NUMBER, JOB_TP},
+    {"model.pipeline_model_parallel_size", NULL, FLAG_NUMBER, JOB_PP},
+    {"model.context_parallel_size", NULL, FLAG_NUMBER, JOB_CP},
+    {"model.expert_model_parallel_size", NULL, FLAG_NUMBER, JOB_EP},
+    {"trainer.strategy.tensor_model_parallel_size", NULL, FLAG_NUMBER, JOB_TP},
+    {"trainer.strategy.pipeline_model_parallel_size", NULL, FLAG_NUMBER, JOB_PP},
+    {"--parallelism.tensor_parallel_degree", NULL, FLAG_NUMBER, JOB_TP},
+    {"--parallelism.pipeline_parallel_degree", NULL, FLAG_NUMBER, JOB_PP},
+    {"--parallelism.context_parallel_degree", NULL, FLAG_NUMBER, JOB_CP},
+    {"--parallelism.expert_parallel_degree", NULL, FLAG_NUMBER, JOB_EP},
+    {"--parallelism.data_parallel_shard_degree", NULL, FLAG_DEGREE, JOB_SHARD},
+    {"--training.tensor_parallel_degree", NULL, FLAG_NUMBER, JOB_TP},
+    {"--experimental.pipeline_parallel_degree", NULL, FLAG_NUMBER, JOB_PP},
+    {"--job.config_file", "torchtitan", FLAG_FILE, 0},
+    {"--deepspeed_config", "deepspeed", FLAG_FILE, 0},
+    {"--deepspeed", "deepspeed", FLAG_FILE, 0},
+    {"--config_file", "accelerate", FLAG_FILE, 0},
 };
 
 static const char *const daemons[] = {
@@ -84,7 +83,7 @@ static void notice_file(const struct launch_flag *flag, const char *value,
     bool is_path = value && value[0] != '-';
     begin_notice(notices);
     text_buffer_add(notices, "%s%s%s (%s: not read)", flag->flag, is_path ? " " : "",
-                    is_path ? value : "", flag->framework);
+                    is_path ? value : "", flag->word);
 }
 
 static int apply_flag(const struct launch_flag *flag, const char *value, struct job_spec *spec,
@@ -102,8 +101,9 @@ static int apply_flag(const struct launch_flag *flag, const char *value, struct 
     if (flag->use == FLAG_DEGREE && degree_is_unset(value))
         return 0;
     begin_notice(notices);
-    text_buffer_add(notices, "%s=%s (%s)", flag->key, value, flag->flag);
-    return job_spec_set(spec, flag->key, value, flag->flag, err);
+    const char *key = job_key_info((enum job_key)flag->key)->name;
+    text_buffer_add(notices, "%s=%s (%s)", key, value, flag->flag);
+    return job_spec_set(spec, key, value, flag->flag, err);
 }
 
 int launch_flags_read(const char *const *arguments, size_t count, struct job_spec *spec,
