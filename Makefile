@@ -83,6 +83,8 @@ TOPOLOGY_SOURCES := \
 
 WORKLOAD_SOURCES := \
 	common/workload/admin_config.c \
+	common/workload/config/config_layers.c \
+	common/workload/config/config_value.c \
 	common/workload/framework_profile.c \
 	common/workload/job/job_bounds.c \
 	common/workload/job_spec.c \
@@ -482,6 +484,7 @@ UNIT_TESTS := \
 	tests/unit/workload/job_spec_test.c \
 	tests/unit/workload/model_catalogue_test.c \
 	tests/unit/workload/model_config_test.c \
+	tests/unit/workload/model_families_test.c \
 	tests/unit/workload/model_parameters_test.c \
 	tests/unit/workload/parallelism_test.c \
 	tests/unit/workload/policy_test.c \

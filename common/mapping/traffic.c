@@ -61,12 +61,14 @@ void traffic_of_plan(const struct plan *plan, const struct model_spec *model,
                      struct traffic *ret)
 {
     struct model_parameters counts;
-    const struct plan_shape shape = {plan, model, &counts, profile, training};
+    struct training_spec adapted = *training;
+    const struct plan_shape shape = {plan, model, &counts, profile, &adapted};
     *ret = (struct traffic){{0}};
     if (model_parameters_count(model, &counts, NULL) < 0)
         return;
-    double dense = model->experts > 0 ? model->dense_layers : model->layers;
-    double moe = model->layers - dense, batches = plan->micro_batches;
+    training_spec_adapt(&adapted, model, &counts);
+    double moe = model_moe_layers(model, model->layers);
+    double dense = model->layers - moe, batches = plan->micro_batches;
     double stage = batches / plan->degrees.pp; /* layers are spread over the stages */
     *ret = (struct traffic){
         .bytes_per_step = {

@@ -132,7 +132,7 @@ static void layer_bytes_of(const struct plan_context *context, const struct plan
 {
     const struct model_spec *model = context->model;
     bool has_moe = model->experts > 0;
-    bool has_dense = !has_moe || model->dense_layers > 0;
+    bool has_dense = model_moe_layers(model, model->layers) < model->layers;
     double tokens = plan_rank_tokens(&context->training, plan);
     double divisor = plan_sequence_divisor(context->profile, plan);
     double hidden = plan_element_bytes(plan) * tokens * model->hidden;
@@ -182,8 +182,24 @@ static double gathered_bytes(const struct plan_context *context, const struct pl
     return gathered * (GATHERED_LAYERS * whole_layer + tables) + gradient_bytes * whole_layer;
 }
 
+/* A model of which nothing is trained, or only adapters, is held in 16 bits; the adapters come on
+ * top. */
+static double parameter_bytes(const struct plan_context *context, const struct plan *plan,
+                              const struct rank_parameters *widths,
+                              const struct rank_parameters *stage,
+                              const struct rank_parameters *trained)
+{
+    bool shards = sharded_states_of(plan->sharding).parameters;
+    double each = kept_bytes(context, plan).parameter, all = sharded(stage, widths, shards);
+    if (context->training.lora_rank == 0 && context->training.trainable > 0)
+        return each * all;
+    return gathered_parameter_bytes(plan->precision) * all +
+           each * sharded(trained, widths, shards);
+}
+
 static void stage_states(const struct plan_context *context, const struct plan *plan,
                          const struct layer_bytes *layer, const struct rank_parameters *stage,
+                         const struct rank_parameters *trained,
                          double parts[static MEMORY_PART_COUNT])
 {
     struct state_bytes bytes = kept_bytes(context, plan);
@@ -191,12 +207,10 @@ static void stage_states(const struct plan_context *context, const struct plan *
     double trainable = context->training.trainable;
     bool offloaded = plan->offload != OFFLOAD_NONE;
 
-    parts[MEMORY_PARAMETERS] =
-        bytes.parameter * sharded(stage, &layer->widths, sharding.parameters);
-    parts[MEMORY_GRADIENTS] =
-        trainable * bytes.gradient * sharded(stage, &layer->widths, sharding.gradients);
+    parts[MEMORY_PARAMETERS] = parameter_bytes(context, plan, &layer->widths, stage, trained);
+    parts[MEMORY_GRADIENTS] = bytes.gradient * sharded(trained, &layer->widths, sharding.gradients);
     parts[MEMORY_OPTIMIZER] =
-        trainable * bytes.optimizer * sharded(stage, &layer->widths, sharding.optimizer);
+        bytes.optimizer * sharded(trained, &layer->widths, sharding.optimizer);
     if (sharding.parameters)
         parts[MEMORY_TRANSIENT] +=
             gathered_bytes(context, plan, layer, stage, trainable * bytes.gradient);
@@ -212,20 +226,20 @@ static double stage_total(const struct plan_context *context, const struct plan 
                           const struct pipeline_layout *layout, const struct layer_bytes *layer,
                           unsigned stage, double parts[static MEMORY_PART_COUNT])
 {
-    struct rank_parameters parameters;
+    struct rank_parameters parameters, trained;
     struct plan_shape shape = plan_context_shape(context, plan);
-    unsigned moe_layers = rank_stage_moe_layers(context->model, layout, stage);
-    unsigned dense_layers = pipeline_stage_layers(layout, stage) - moe_layers;
+    struct stage_layers layers = rank_stage_layers(&shape, layout, stage);
     double in_flight =
         pipeline_in_flight(plan->schedule, layout->pp, layout->vpp, stage, plan->micro_batches);
     for (unsigned part = 0; part < MEMORY_PART_COUNT; part++)
         parts[part] = 0;
     parts[MEMORY_TRANSIENT] = layer->working;
-    parts[MEMORY_ACTIVATIONS] = in_flight * (dense_layers * layer->dense + moe_layers * layer->moe);
-    parts[MEMORY_LOGITS] = stage + 1 == layout->pp ? layer->logits : 0;
+    parts[MEMORY_ACTIVATIONS] = in_flight * (layers.dense * layer->dense + layers.moe * layer->moe);
+    parts[MEMORY_LOGITS] = stage + 1 == layout->pp ? (1 + layers.mtp) * layer->logits : 0;
     parts[MEMORY_BUFFERS] = layer->buffers;
     rank_stage_parameters(&shape, layout, stage, &parameters);
-    stage_states(context, plan, layer, &parameters, parts);
+    rank_trained_parameters(&shape, layout, stage, &parameters, &trained);
+    stage_states(context, plan, layer, &parameters, &trained, parts);
     double used = 0;
     for (unsigned part = 0; part < MEMORY_PART_COUNT; part++)
         used += parts[part];
@@ -308,18 +322,18 @@ double memory_offload_bytes_per_node(const struct plan_context *context, const s
 {
     struct pipeline_layout layout;
     struct state_bytes bytes = kept_bytes(context, plan);
-    struct rank_parameters widths, stage;
-    double trainable = context->training.trainable, most = 0;
+    struct rank_parameters widths, stage, trained;
+    double most = 0;
     struct plan_shape shape = plan_context_shape(context, plan);
     rank_shard_widths(plan, &widths);
     if (!pipeline_layout_of(context->model->layers, plan->degrees.pp, plan->degrees.vpp, &layout))
         return 0;
     for (unsigned i = 0; i < layout.pp; i++) {
         rank_stage_parameters(&shape, &layout, i, &stage);
-        double host =
-            trainable * (bytes.gradient + bytes.optimizer) * sharded(&stage, &widths, true);
+        rank_trained_parameters(&shape, &layout, i, &stage, &trained);
+        double host = (bytes.gradient + bytes.optimizer) * sharded(&trained, &widths, true);
         if (sharded_states_of(plan->sharding).parameters)
-            host += bytes.parameter * sharded(&stage, &widths, true);
+            host += parameter_bytes(context, plan, &widths, &stage, &trained);
         most = larger(most, host);
     }
     return most * context->shape.gpus_per_node;

@@ -43,25 +43,20 @@ unsigned pipeline_stage_layers(const struct pipeline_layout *layout, unsigned st
     return layers;
 }
 
-unsigned pipeline_stage_overlap(const struct pipeline_layout *layout, unsigned stage,
-                                unsigned count)
+unsigned pipeline_chunk_layers(const struct pipeline_layout *layout, unsigned stage, unsigned chunk,
+                               unsigned *ret_first)
 {
-    unsigned overlap = 0;
-    for (unsigned chunk = 0; chunk < layout->vpp; chunk++) {
-        uint64_t position = (uint64_t)chunk * layout->pp + stage;
-        uint64_t start = position * layout->chunk_layers;
-        uint64_t length = layout->chunk_layers;
-        if (position == 0)
-            length -= layout->first_short;
-        else
-            start -= layout->first_short;
-        if (position + 1 == (uint64_t)layout->pp * layout->vpp)
-            length -= layout->last_short;
-        if (start >= count)
-            break;
-        overlap += (unsigned)(count - start < length ? count - start : length);
-    }
-    return overlap;
+    uint64_t position = (uint64_t)chunk * layout->pp + stage;
+    uint64_t first = position * layout->chunk_layers;
+    unsigned layers = layout->chunk_layers;
+    if (position == 0)
+        layers -= layout->first_short;
+    else
+        first -= layout->first_short;
+    if (position + 1 == (uint64_t)layout->pp * layout->vpp)
+        layers -= layout->last_short;
+    *ret_first = (unsigned)first;
+    return layers;
 }
 
 double pipeline_idle(enum schedule schedule, unsigned vpp, unsigned micro_batches)

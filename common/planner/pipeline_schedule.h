@@ -30,9 +30,9 @@ struct pipeline_layout {
 bool pipeline_layout_of(unsigned layers, unsigned pp, unsigned vpp, struct pipeline_layout *ret);
 bool pipeline_layout_is_even(const struct pipeline_layout *layout);
 unsigned pipeline_stage_layers(const struct pipeline_layout *layout, unsigned stage);
-/* How many of the stage's layers are among the model's first `count`. */
-unsigned pipeline_stage_overlap(const struct pipeline_layout *layout, unsigned stage,
-                                unsigned count);
+/* How many layers that chunk of the stage has; *ret_first is the model's first of them. */
+unsigned pipeline_chunk_layers(const struct pipeline_layout *layout, unsigned stage, unsigned chunk,
+                               unsigned *ret_first);
 
 /* What a stage idles in a step, in times of the other stages' micro batch: 1F1B's and GPipe's 1
  * (fill and drain), naive's one for every micro batch, interleaved's 1/v, zero-bubble's 1/3

@@ -208,13 +208,15 @@ static void find_node_rates(struct plan_context *context)
     context->pcie_bytes_per_second = pcie * shares->pcie_share;
 }
 
-/* Scores of one head and one sequence below the diagonal, cut to the sliding window. */
+/* Scores of one head and one sequence below the diagonal, cut to the sliding window; where
+ * some layers have none, the mean over all layers. */
 static double causal_scores(const struct model_spec *model, double sequence)
 {
-    double window = model->sliding_window;
+    double window = model->sliding_window, all = sequence * sequence / 2;
     if (window <= 0 || window >= sequence)
-        return sequence * sequence / 2;
-    return window * sequence - window * window / 2;
+        return all;
+    double full = (double)model->full_attention_layers / model->layers;
+    return full * all + (1 - full) * (window * sequence - window * window / 2);
 }
 
 static int find_efficiencies(struct plan_context *context, struct error_info *err)
@@ -281,6 +283,7 @@ int plan_context_init(struct plan_context *ret, const struct plan_request *reque
         model_parameters_count(request->model, &ret->parameters, err) < 0 ||
         training_spec_from_job(request->job, ret->world, &ret->training, err) < 0)
         return -1;
+    training_spec_adapt(&ret->training, ret->model, &ret->parameters);
     ret->order = (enum rank_order)job_spec_number(request->job, JOB_ORDER, ORDER_TP_CP_EP_DP_PP);
     policy_place_of(request->cluster, ret->shape.gpus_per_node, ret->world, request->policy_where,
                     &ret->place);

@@ -102,13 +102,12 @@ static double pp_seconds(const struct step *step)
 static void stage_seconds_of(const struct step *step, unsigned stage, struct stage_seconds *ret)
 {
     const struct efficiency_framework *framework = step->context->framework;
-    unsigned layers = pipeline_stage_layers(&step->layout, stage);
-    unsigned moe = rank_stage_moe_layers(step->context->model, &step->layout, stage);
-    unsigned dense = layers - moe;
+    struct stage_layers kinds = rank_stage_layers(&step->shape, &step->layout, stage);
+    unsigned dense = kinds.dense, moe = kinds.moe, layers = dense + moe;
     double compute = dense * (step->dense.compute.forward + step->dense.compute.backward) +
                      moe * (step->moe.compute.forward + step->moe.compute.backward);
     if (stage + 1 == step->layout.pp)
-        compute += step->head.forward + step->head.backward;
+        compute += (1 + kinds.mtp) * (step->head.forward + step->head.backward);
     double floor = layers * (framework->host_forward_seconds + framework->host_backward_seconds);
 
     *ret = (struct stage_seconds){0};
@@ -200,7 +199,7 @@ static void step_init(struct step *step)
     const struct model_spec *model = context->model;
     step->shape = plan_context_shape(context, step->plan);
     plan_spans_of(context, step->plan, &step->spans);
-    if (model->experts == 0 || model->dense_layers > 0)
+    if (model_moe_layers(model, model->layers) < model->layers)
         layer_seconds_of(step, false, &step->dense);
     if (model->experts > 0)
         layer_seconds_of(step, true, &step->moe);

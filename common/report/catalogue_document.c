@@ -22,6 +22,7 @@ static void add_parameters(struct json_value *object, const struct model_paramet
     json_add_unsigned(counts, "shared_experts", parameters->shared_experts);
     json_add_unsigned(counts, "router", parameters->router);
     json_add_unsigned(counts, "norms", parameters->norms);
+    json_add_unsigned(counts, "mtp", parameters->mtp);
 }
 
 static int add_model(struct json_value *object, const struct model_spec *model,
@@ -48,7 +49,11 @@ static int add_model(struct json_value *object, const struct model_spec *model,
     json_add_unsigned(object, "expert_ffn", model->expert_ffn);
     json_add_unsigned(object, "shared_experts", model->shared_experts);
     json_add_unsigned(object, "dense_layers", model->dense_layers);
+    json_add_unsigned(object, "moe_interval", model->moe_interval > 1 ? model->moe_interval : 1);
     json_add_unsigned(object, "sliding_window", model->sliding_window);
+    json_add_unsigned(object, "full_attention_layers",
+                      model->sliding_window > 0 ? model->full_attention_layers : model->layers);
+    json_add_unsigned(object, "mtp_layers", model->mtp_layers);
     return 0;
 }
 

@@ -71,6 +71,7 @@ static void add_counts(const struct model_spec *model, const struct model_parame
         {"router", parameters->router, "per MoE layer", false},
         {"norms", parameters->norms, "per layer", false},
         {"final norm", parameters->final_norm, "", false},
+        {"multi-token prediction", parameters->mtp, "beside the total", false},
     };
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -97,12 +98,17 @@ static void add_shape(const struct model_spec *model, struct text_buffer *out)
                         model->q_lora_rank);
     if (model->sliding_window > 0)
         text_buffer_add(out, ", sliding window %u", model->sliding_window);
+    if (model->full_attention_layers > 0)
+        text_buffer_add(out, " but in %u layers", model->full_attention_layers);
     text_buffer_add_text(out, "\n");
-    if (model->experts > 0)
-        text_buffer_add(out,
-                        "  %u experts of ffn %u, %u per token, %u shared; %u dense layers first\n",
-                        model->experts, model->expert_ffn, model->experts_per_token,
-                        model->shared_experts, model->dense_layers);
+    if (model->experts == 0)
+        return;
+    text_buffer_add(out, "  %u experts of ffn %u, %u per token, %u shared; %u dense layers first",
+                    model->experts, model->expert_ffn, model->experts_per_token,
+                    model->shared_experts, model->dense_layers);
+    if (model->moe_interval > 1)
+        text_buffer_add(out, ", experts in every %u. layer", model->moe_interval);
+    text_buffer_add_text(out, "\n");
 }
 
 int model_report_text(const struct model_spec *model, const struct text_style *style,

@@ -33,11 +33,15 @@ void plan_report_request(const struct plan_report *report, const struct text_sty
                     counted ? number_parameters((double)parameters.total).text : "?",
                     request->model->layers, nodes, nodes == 1 ? "" : "s", report->gpus_per_node,
                     (unsigned long long)report->world);
-    text_buffer_add(out,
-                    "  sequence %u%s, global batch %u%s\n  framework %s, policy tp_within=%s\n",
+    text_buffer_add(out, "  sequence %u%s, global batch %u%s\n  framework %s, policy tp_within=%s",
                     training->sequence_length, default_mark(training->sequence_length_is_default),
                     training->global_batch, default_mark(training->global_batch_is_default),
                     report->framework, tp_within_names[request->policy->tp_within]);
+    for (unsigned key = JOB_TRAINABLE; key <= JOB_MTP; key++)
+        if (request->job && request->job->values[key].given)
+            text_buffer_add(out, ", %s %s", job_key_info((enum job_key)key)->name,
+                            request->job->values[key].text);
+    text_buffer_add_text(out, "\n");
 }
 
 static void add_plan_row(struct text_table *table, const struct plan *plan, size_t index)

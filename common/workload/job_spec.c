@@ -20,62 +20,52 @@ static const char *const order_choices[] = {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", 
 static const char *const objective_choices[] = {"golden", "cost", "auto", NULL};
 static const char *const place_choices[] = {"env", "slurm", NULL};
 
-#define TEXT_KEY(word, line)                                                                       \
+#define TEXT_KEY(word)                                                                             \
     {                                                                                              \
-        .name = (word), .type = JOB_TYPE_TEXT, .help = (line)                                      \
+        .name = (word), .type = JOB_TYPE_TEXT                                                      \
     }
-#define CHOICE_KEY(word, list, line)                                                               \
+#define CHOICE_KEY(word, list)                                                                     \
     {                                                                                              \
-        .name = (word), .type = JOB_TYPE_CHOICE, .choices = (list), .help = (line)                 \
+        .name = (word), .type = JOB_TYPE_CHOICE, .choices = (list)                                 \
     }
-#define NUMBER_KEY(word, low, high, line)                                                          \
+#define NUMBER_KEY(word, low, high)                                                                \
     {                                                                                              \
-        .name = (word), .type = JOB_TYPE_UNSIGNED, .minimum = (low), .maximum = (high),            \
-        .help = (line)                                                                             \
+        .name = (word), .type = JOB_TYPE_UNSIGNED, .minimum = (low), .maximum = (high)             \
     }
-#define BOUNDED_KEY(word, high, line)                                                              \
+#define BOUNDED_KEY(word, high)                                                                    \
     {                                                                                              \
-        .name = (word), .type = JOB_TYPE_UNSIGNED, .minimum = 1, .maximum = (high),                \
-        .help = (line), .bounds = true                                                             \
+        .name = (word), .type = JOB_TYPE_UNSIGNED, .minimum = 1, .maximum = (high), .bounds = true \
     }
-#define DEGREE_KEY(word, line) BOUNDED_KEY(word, DEGREE_MAXIMUM, line)
+#define DEGREE_KEY(word) BOUNDED_KEY(word, DEGREE_MAXIMUM)
 
 static const struct job_key_info keys[JOB_KEY_COUNT] = {
-    [JOB_MODEL] = TEXT_KEY("model", "a preset, a Hugging Face config.json, or a model file"),
-    [JOB_GLOBAL_BATCH] =
-        NUMBER_KEY("global_batch", 1, JOB_SEQUENCES_MAXIMUM, "sequences per optimizer step"),
-    [JOB_MAX_GLOBAL_BATCH] = NUMBER_KEY("max_global_batch", 1, JOB_SEQUENCES_MAXIMUM,
-                                        "the largest global batch that may be chosen"),
-    [JOB_SEQUENCE_LENGTH] = NUMBER_KEY("sequence_length", 1, JOB_SEQUENCE_LENGTH_MAXIMUM,
-                                       "tokens per sequence (4096 when not given)"),
-    [JOB_TP] = DEGREE_KEY("tp", "tensor parallel degree"),
-    [JOB_CP] = DEGREE_KEY("cp", "context parallel degree"),
-    [JOB_EP] = DEGREE_KEY("ep", "expert parallel degree; regrids the same ranks"),
-    [JOB_ETP] = DEGREE_KEY("etp", "tensor parallel degree of experts"),
-    [JOB_PP] = DEGREE_KEY("pp", "pipeline stages"),
-    [JOB_VPP] = DEGREE_KEY("vpp", "virtual stages per pipeline stage"),
-    [JOB_DP] = DEGREE_KEY("dp", "data parallel degree"),
-    [JOB_SHARDING] = CHOICE_KEY("sharding", sharding_choices,
-                                "what data parallel ranks share out; fsdp is zero3"),
-    [JOB_SHARD] = DEGREE_KEY("shard", "ranks over which states are sharded"),
-    [JOB_MICRO_BATCH] = BOUNDED_KEY("micro_batch", JOB_SEQUENCES_MAXIMUM,
-                                    "sequences per forward pass of one replica"),
-    [JOB_SCHEDULE] = CHOICE_KEY("schedule", schedule_choices, "pipeline schedule"),
-    [JOB_RECOMPUTE] = CHOICE_KEY("recompute", recompute_choices, "activations recomputed"),
-    [JOB_PRECISION] = CHOICE_KEY("precision", precision_choices, "of matrix products"),
-    [JOB_OFFLOAD] = CHOICE_KEY("offload", offload_choices, "where optimizer states may go"),
-    [JOB_HOST_MEMORY_GIB] = NUMBER_KEY("host_memory_gib", 1, JOB_HOST_MAXIMUM_GIB,
-                                       "a node's memory that offload may use"),
-    [JOB_HOST_NVME_GIB] =
-        NUMBER_KEY("host_nvme_gib", 1, JOB_HOST_MAXIMUM_GIB, "a node's NVMe that offload may use"),
-    [JOB_TRAINABLE] = {.name = "trainable",
-                       .type = JOB_TYPE_REAL,
-                       .help = "share of the parameters that is trained, above 0 and at most 1"},
-    [JOB_ORDER] = CHOICE_KEY("order", order_choices, "which degree varies fastest in RANK"),
-    [JOB_FRAMEWORK] = TEXT_KEY("framework", "framework profile (megatron-core when not given)"),
-    [JOB_OBJECTIVE] = CHOICE_KEY("objective", objective_choices, "what the mapping minimises"),
-    [JOB_PLACE] = CHOICE_KEY("place", place_choices, "how ranks reach their tasks"),
-    [JOB_SPARE] = NUMBER_KEY("spare", 0, DEGREE_MAXIMUM, "nodes kept free of ranks"),
+    [JOB_MODEL] = TEXT_KEY("model"),
+    [JOB_GLOBAL_BATCH] = NUMBER_KEY("global_batch", 1, JOB_SEQUENCES_MAXIMUM),
+    [JOB_MAX_GLOBAL_BATCH] = NUMBER_KEY("max_global_batch", 1, JOB_SEQUENCES_MAXIMUM),
+    [JOB_SEQUENCE_LENGTH] = NUMBER_KEY("sequence_length", 1, JOB_SEQUENCE_LENGTH_MAXIMUM),
+    [JOB_TP] = DEGREE_KEY("tp"),
+    [JOB_CP] = DEGREE_KEY("cp"),
+    [JOB_EP] = DEGREE_KEY("ep"),
+    [JOB_ETP] = DEGREE_KEY("etp"),
+    [JOB_PP] = DEGREE_KEY("pp"),
+    [JOB_VPP] = DEGREE_KEY("vpp"),
+    [JOB_DP] = DEGREE_KEY("dp"),
+    [JOB_SHARDING] = CHOICE_KEY("sharding", sharding_choices),
+    [JOB_SHARD] = DEGREE_KEY("shard"),
+    [JOB_MICRO_BATCH] = BOUNDED_KEY("micro_batch", JOB_SEQUENCES_MAXIMUM),
+    [JOB_SCHEDULE] = CHOICE_KEY("schedule", schedule_choices),
+    [JOB_RECOMPUTE] = CHOICE_KEY("recompute", recompute_choices),
+    [JOB_PRECISION] = CHOICE_KEY("precision", precision_choices),
+    [JOB_OFFLOAD] = CHOICE_KEY("offload", offload_choices),
+    [JOB_HOST_MEMORY_GIB] = NUMBER_KEY("host_memory_gib", 1, JOB_HOST_MAXIMUM_GIB),
+    [JOB_HOST_NVME_GIB] = NUMBER_KEY("host_nvme_gib", 1, JOB_HOST_MAXIMUM_GIB),
+    [JOB_TRAINABLE] = {.name = "trainable", .type = JOB_TYPE_TRAINABLE},
+    [JOB_MTP] = NUMBER_KEY("mtp", 0, JOB_MTP_MAXIMUM),
+    [JOB_ORDER] = CHOICE_KEY("order", order_choices),
+    [JOB_FRAMEWORK] = TEXT_KEY("framework"),
+    [JOB_OBJECTIVE] = CHOICE_KEY("objective", objective_choices),
+    [JOB_PLACE] = CHOICE_KEY("place", place_choices),
+    [JOB_SPARE] = NUMBER_KEY("spare", 0, DEGREE_MAXIMUM),
 };
 
 /* Other words for a choice. */
@@ -90,6 +80,42 @@ static const struct {
 const struct job_key_info *job_key_info(enum job_key key)
 {
     return (unsigned)key < JOB_KEY_COUNT ? &keys[key] : NULL;
+}
+
+const char *job_key_help(enum job_key key)
+{
+    static const char *const lines[JOB_KEY_COUNT] = {
+        [JOB_MODEL] = "a preset, a Hugging Face config.json, or a model file",
+        [JOB_GLOBAL_BATCH] = "sequences per optimizer step",
+        [JOB_MAX_GLOBAL_BATCH] = "the largest global batch that may be chosen",
+        [JOB_SEQUENCE_LENGTH] = "tokens per sequence (4096 when not given)",
+        [JOB_TP] = "tensor parallel degree",
+        [JOB_CP] = "context parallel degree",
+        [JOB_EP] = "expert parallel degree; regrids the same ranks",
+        [JOB_ETP] = "tensor parallel degree of experts",
+        [JOB_PP] = "pipeline stages",
+        [JOB_VPP] = "virtual stages per pipeline stage",
+        [JOB_DP] = "data parallel degree",
+        [JOB_SHARDING] = "what data parallel ranks share out; fsdp is zero3",
+        [JOB_SHARD] = "ranks over which states are sharded",
+        [JOB_MICRO_BATCH] = "sequences per forward pass of one replica",
+        [JOB_SCHEDULE] = "pipeline schedule",
+        [JOB_RECOMPUTE] = "activations recomputed",
+        [JOB_PRECISION] = "of matrix products",
+        [JOB_OFFLOAD] = "where optimizer states may go",
+        [JOB_HOST_MEMORY_GIB] = "a node's memory that offload may use",
+        [JOB_HOST_NVME_GIB] = "a node's NVMe that offload may use",
+        [JOB_TRAINABLE] =
+            ("share of the parameters that is trained, above 0 and at most 1; or frozen, lora, "
+             "lora:RANK"),
+        [JOB_MTP] = "multi-token prediction layers trained",
+        [JOB_ORDER] = "which degree varies fastest in RANK",
+        [JOB_FRAMEWORK] = "framework profile (megatron-core when not given)",
+        [JOB_OBJECTIVE] = "what the mapping minimises",
+        [JOB_PLACE] = "how ranks reach their tasks",
+        [JOB_SPARE] = "nodes kept free of ranks",
+    };
+    return (unsigned)key < JOB_KEY_COUNT ? lines[key] : NULL;
 }
 
 struct job_spec *job_spec_create(struct error_info *err)
@@ -180,6 +206,28 @@ static int read_choice(enum job_key key, const char *value, struct job_value *re
     return error_set(err, "\"%.64s\" is not one of %s", value, list);
 }
 
+static int read_trainable(const char *value, struct job_value *ret, struct error_info *err)
+{
+    static const char lora[] = "lora";
+    const char *end = value + sizeof(lora) - 1;
+    ret->number = 0;
+    if (strcmp(value, "frozen") == 0)
+        return 0;
+    if (strncmp(value, lora, sizeof(lora) - 1) == 0 && (*end == '\0' || *end == ':')) {
+        ret->number = LORA_RANK_DEFAULT;
+        if (*end == '\0' || parse_unsigned(end + 1, 1, LORA_RANK_MAXIMUM, &ret->number, NULL) == 0)
+            return 0;
+        return error_set(err, "\"%.64s\": the rank is not a whole number from 1 to %u", value,
+                         LORA_RANK_MAXIMUM);
+    }
+    if (parse_real(value, 0, 1, &ret->real, NULL) < 0 || ret->real <= 0)
+        return error_set(err,
+                         "\"%.64s\" is not a share above 0 and at most 1, such as 0.01, nor "
+                         "frozen, lora or lora:RANK",
+                         value);
+    return 0;
+}
+
 static int read_value(enum job_key key, const char *value, struct job_value *ret,
                       struct error_info *err)
 {
@@ -189,15 +237,11 @@ static int read_value(enum job_key key, const char *value, struct job_value *ret
     switch (keys[key].type) {
     case JOB_TYPE_UNSIGNED:
         if (parse_unsigned(value, keys[key].minimum, keys[key].maximum, &ret->number, NULL) < 0)
-            return error_set(err, "%.64s is not a whole number from %llu to %llu", value,
-                             (unsigned long long)keys[key].minimum,
-                             (unsigned long long)keys[key].maximum);
+            return error_set(err, "%.64s is not a whole number from %u to %u", value,
+                             keys[key].minimum, keys[key].maximum);
         return 0;
-    case JOB_TYPE_REAL:
-        if (parse_real(value, 0, 1, &ret->real, NULL) < 0 || ret->real <= 0)
-            return error_set(err, "\"%.64s\" is not a share above 0 and at most 1, such as 0.01",
-                             value);
-        return 0;
+    case JOB_TYPE_TRAINABLE:
+        return read_trainable(value, ret, err);
     case JOB_TYPE_CHOICE:
         return read_choice(key, value, ret, err);
     case JOB_TYPE_TEXT:
@@ -352,8 +396,8 @@ int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
 
 /* Two keys of which one would be ignored: from `low` to `high` of each contradict. */
 struct key_range {
-    enum job_key key;
-    uint64_t low, high;
+    uint8_t key; /* enum job_key */
+    uint32_t low, high;
 };
 
 static const struct {
@@ -386,7 +430,7 @@ static bool in_range(const struct job_spec *spec, const struct key_range *range)
 static int check_conflicts(const struct job_spec *spec, struct error_info *err)
 {
     for (size_t i = 0; i < COUNT_OF(conflicts); i++) {
-        enum job_key left = conflicts[i].left.key, right = conflicts[i].right.key;
+        unsigned left = conflicts[i].left.key, right = conflicts[i].right.key;
         if (!in_range(spec, &conflicts[i].left) || !in_range(spec, &conflicts[i].right))
             continue;
         return error_set(err, "%s: %s=%s contradicts %s=%s; %s", spec->values[left].where,

@@ -27,6 +27,10 @@
 #define JOB_SEQUENCE_LENGTH_MAXIMUM 134217728u /* tokens */
 #define JOB_HOST_MAXIMUM_GIB 1048576u
 #define JOB_VPP_MAXIMUM 4096u /* a chunk holds a layer at least */
+#define JOB_MTP_MAXIMUM 16u
+/* trainable=lora: the middle of what is usual (PEFT's default 8, Megatron-Bridge's 32). */
+#define LORA_RANK_DEFAULT 16u
+#define LORA_RANK_MAXIMUM 4096u
 
 enum job_key {
     JOB_MODEL,
@@ -49,7 +53,11 @@ enum job_key {
     JOB_OFFLOAD,         /* none, cpu, nvme, auto */
     JOB_HOST_MEMORY_GIB, /* of a node */
     JOB_HOST_NVME_GIB,
-    JOB_TRAINABLE, /* share in (0, 1] of the parameters that are trained */
+    /* The share in (0, 1] of the parameters that is trained; `frozen`: none, yet gradients of
+     * activations pass through (a language model behind an encoder that is trained); `lora`,
+     * `lora:RANK`: none but adapters (model_spec.h). */
+    JOB_TRAINABLE,
+    JOB_MTP, /* multi-token prediction layers that are trained */
     JOB_ORDER,
     JOB_FRAMEWORK,
     JOB_OBJECTIVE, /* golden, cost, auto */
@@ -58,21 +66,24 @@ enum job_key {
     JOB_KEY_COUNT
 };
 
-enum job_type { JOB_TYPE_TEXT, JOB_TYPE_UNSIGNED, JOB_TYPE_REAL, JOB_TYPE_CHOICE };
+enum job_type { JOB_TYPE_TEXT, JOB_TYPE_UNSIGNED, JOB_TYPE_TRAINABLE, JOB_TYPE_CHOICE };
 
 struct job_key_info {
     const char *name; /* "global_batch" */
-    enum job_type type;
-    uint64_t minimum, maximum;
-    const char *const *choices; /* NULL-terminated; a value is its index */
-    bool bounds;                /* may be bounded */
-    const char *help;           /* one line, for man pages and messages */
+    union {
+        struct {
+            uint32_t minimum, maximum; /* JOB_TYPE_UNSIGNED */
+        };
+        const char *const *choices; /* JOB_TYPE_CHOICE: NULL-terminated; a value is its index */
+    };
+    uint8_t type; /* enum job_type */
+    bool bounds;  /* may be bounded */
 };
 
 struct job_value {
     bool given;
-    uint64_t number; /* unsigned, or the choice's index */
-    double real;
+    uint64_t number;   /* unsigned, the choice's index, or LoRA's rank */
+    double real;       /* of JOB_TRAINABLE: the share; 0: frozen, or LoRA */
     const char *text;  /* as given; of a choice its word in the table */
     const char *where; /* "--parplan", "job.yaml:7" */
 };
@@ -99,6 +110,7 @@ enum job_objective { OBJECTIVE_GOLDEN, OBJECTIVE_COST, OBJECTIVE_AUTO };
 enum job_place { PLACE_ENV, PLACE_SLURM };
 
 const struct job_key_info *job_key_info(enum job_key key);
+const char *job_key_help(enum job_key key); /* one line, for manuals */
 
 struct job_spec *job_spec_create(struct error_info *err);
 void job_spec_free(struct job_spec *spec);

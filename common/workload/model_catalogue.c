@@ -80,23 +80,15 @@ static int load_fields(const struct yaml_node *node, bool preset, struct model_f
     return yaml_fields_load(node, table, preset ? count : count - 1, ret, err);
 }
 
-static bool *flag_at(struct model_spec *model, unsigned flag)
-{
-    return (bool *)((char *)model + model_flags[flag].offset);
-}
-
 static const struct model_family *find_family(const struct yaml_node *node, struct error_info *err)
 {
-    char list[ERROR_TEXT_BYTES / 2] = "";
-    size_t used = 0;
+    char list[MODEL_FAMILY_LIST_BYTES];
     const struct yaml_node *named = yaml_node_get(node, "family");
     const char *name = named && named->kind == YAML_SCALAR ? named->text : "llama";
     const struct model_family *family = model_family_find(name);
     if (family)
         return family;
-    for (size_t i = 0; i < model_family_count() && used < sizeof(list); i++)
-        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "",
-                                 model_family_at(i)->name);
+    model_family_list(list);
     return error_null(yaml_node_error(named, err, "\"%.64s\" is not one of %s", name, list));
 }
 
@@ -110,22 +102,21 @@ static int read_model(const struct yaml_node *node, bool preset, struct model_sp
     const struct model_family *family = find_family(node, err);
     if (!family)
         return -1;
-    *ret = family->base;
+    *ret = model_family_base(family);
     struct model_fields fields = {.attention = ret->attention, .norm = ret->norm};
     for (unsigned i = 0; i < MODEL_NUMBER_COUNT; i++)
         fields.numbers[i] = model_number_of(ret, model_numbers[i].offset);
     for (unsigned i = 0; i < MODEL_FLAG_COUNT; i++)
-        fields.flags[i] = *flag_at(ret, i);
+        fields.flags[i] = *model_flag_at(ret, i);
     if (load_fields(node, preset, &fields, err) < 0)
         return -1;
     for (unsigned i = 0; i < MODEL_NUMBER_COUNT; i++)
         *model_number_at(ret, model_numbers[i].offset) = (unsigned)fields.numbers[i];
     for (unsigned i = 0; i < MODEL_FLAG_COUNT; i++)
-        *flag_at(ret, i) = fields.flags[i];
+        *model_flag_at(ret, i) = fields.flags[i];
     ret->attention = (enum attention_kind)fields.attention;
     ret->norm = (enum norm_kind)fields.norm;
     ret->name = fields.name;
-    ret->family = family->name;
     ret->source = fields.source;
     *ret_aliases = fields.aliases;
     if (model_spec_complete(ret, family, &why) < 0)

@@ -38,7 +38,9 @@ static void count_grouped(const struct model_spec *model, struct tally *tally,
     if (model->attention_sinks)
         ret->attention = plus(tally, ret->attention, model->heads);
     if (model->qk_norm)
-        ret->norms = plus(tally, ret->norms, 2 * (uint64_t)model->head_dim);
+        ret->norms =
+            plus(tally, ret->norms,
+                 model->qk_norm_wide ? plus(tally, q, kv / 2) : 2 * (uint64_t)model->head_dim);
 }
 
 /* DeepSeek-V2 (arXiv 2405.04434), section 2.1: low-rank compression of q and of k with v;
@@ -96,6 +98,8 @@ static void count_layers(const struct model_spec *model, struct tally *tally,
     ret->router = times(tally, model->experts, model->hidden);
     if (model->router_bias)
         ret->router = plus(tally, ret->router, model->experts);
+    if (model->shared_gate)
+        ret->router = plus(tally, ret->router, model->hidden);
     ret->moe_layer = plus(tally, plus(tally, common, ret->router),
                           plus(tally, ret->experts, ret->shared_experts));
 }
@@ -115,6 +119,20 @@ static void count_ends(const struct model_spec *model, struct tally *tally,
     ret->final_norm = model->final_norm ? norm : 0;
 }
 
+/* model_spec.h says what an MTP layer is. */
+static void count_mtp(const struct model_spec *model, struct tally *tally,
+                      struct model_parameters *ret)
+{
+    uint64_t norms = 3 * norm_vectors(model) * model->hidden;
+    uint64_t joined = times(tally, 2 * (uint64_t)model->hidden, model->hidden);
+    bool moe = model_layer_is_moe(model, model->layers - 1);
+    uint64_t each =
+        plus(tally, plus(tally, joined, norms), moe ? ret->moe_layer : ret->dense_layer);
+    uint64_t table = times(tally, model->vocabulary, model->hidden);
+    ret->mtp = times(tally, model->mtp_layers, each);
+    ret->mtp_copies = times(tally, model->mtp_layers, plus(tally, table, table));
+}
+
 int model_parameters_count(const struct model_spec *model, struct model_parameters *ret,
                            struct error_info *err)
 {
@@ -122,8 +140,9 @@ int model_parameters_count(const struct model_spec *model, struct model_paramete
     struct model_parameters count = {0};
     count_ends(model, &tally, &count);
     count_layers(model, &tally, &count);
-    uint64_t dense = model->experts > 0 ? model->dense_layers : model->layers;
-    uint64_t moe = model->layers - dense;
+    count_mtp(model, &tally, &count);
+    uint64_t moe = model_moe_layers(model, model->layers);
+    uint64_t dense = model->layers - moe;
     uint64_t layers =
         plus(&tally, times(&tally, dense, count.dense_layer), times(&tally, moe, count.moe_layer));
     uint64_t ends = plus(&tally, plus(&tally, count.embedding, count.head), count.final_norm);
@@ -139,4 +158,46 @@ int model_parameters_count(const struct model_spec *model, struct model_paramete
                          model->name ? model->name : "the model");
     *ret = count;
     return 0;
+}
+
+/* --- adapters ------------------------------------------------------------------------- */
+
+static void adapt_latent(const struct model_spec *model, struct adapter_parameters *ret)
+{
+    uint64_t query = (uint64_t)model->qk_nope_head_dim + model->qk_rope_head_dim;
+    uint64_t key = (uint64_t)model->qk_nope_head_dim + model->v_head_dim;
+    uint64_t kv_down = (uint64_t)model->kv_lora_rank + model->qk_rope_head_dim;
+    ret->split = model->heads * (query + key + model->v_head_dim);
+    ret->whole = 3 * (uint64_t)model->hidden + kv_down + model->kv_lora_rank;
+    if (model->q_lora_rank > 0)
+        ret->whole += 2 * (uint64_t)model->q_lora_rank;
+}
+
+void model_adapters_count(const struct model_spec *model, unsigned rank, bool moe,
+                          struct adapter_parameters *ret)
+{
+    uint64_t heads = (uint64_t)model->heads + model->kv_heads, hidden = model->hidden;
+    uint64_t matrices = model->gated_mlp ? 3 : 2;
+    struct adapter_parameters sum = {.split = 2 * heads * model->head_dim, .whole = 4 * hidden};
+    if (model->attention == ATTENTION_LATENT)
+        adapt_latent(model, &sum);
+    uint64_t shared = (uint64_t)model->shared_experts * model->expert_ffn;
+    uint64_t width = moe ? shared : model->ffn;
+    if (width > 0) {
+        sum.split += matrices * width;
+        sum.whole += matrices * hidden;
+    }
+    if (moe)
+        sum.expert = model->experts * matrices * (hidden + model->expert_ffn);
+    *ret = (struct adapter_parameters){rank * sum.split, rank * sum.whole, rank * sum.expert};
+}
+
+uint64_t model_adapters_total(const struct model_spec *model, unsigned rank)
+{
+    uint64_t moe_layers = model_moe_layers(model, model->layers);
+    struct adapter_parameters moe, dense;
+    model_adapters_count(model, rank, true, &moe);
+    model_adapters_count(model, rank, false, &dense);
+    return moe_layers * (moe.split + moe.whole + moe.expert) +
+           (model->layers - moe_layers) * (dense.split + dense.whole);
 }

@@ -10,9 +10,29 @@ void model_spec_free(struct model_spec *model)
         arena_free(model->arena);
 }
 
+unsigned model_moe_layers(const struct model_spec *model, unsigned count)
+{
+    unsigned interval = model->moe_interval > 0 ? model->moe_interval : 1;
+    if (model->experts == 0 || count <= model->dense_layers)
+        return 0;
+    return count / interval - model->dense_layers / interval;
+}
+
 bool model_layer_is_moe(const struct model_spec *model, unsigned layer)
 {
-    return model->experts > 0 && layer >= model->dense_layers;
+    return model_moe_layers(model, layer + 1) > model_moe_layers(model, layer);
+}
+
+/* Of the numbers that divide `whole` the one next to `wish`, the larger of two. */
+static unsigned nearest_divisor(unsigned whole, unsigned wish)
+{
+    for (unsigned distance = 0; distance < whole; distance++) {
+        if (wish <= whole - distance && whole % (wish + distance) == 0)
+            return wish + distance;
+        if (wish > distance && whole % (wish - distance) == 0)
+            return wish - distance;
+    }
+    return whole;
 }
 
 static int check_ranges(const struct model_spec *model, struct error_info *err)
@@ -45,8 +65,8 @@ static int check_grouped(const struct model_spec *model, struct error_info *err)
 {
     if (model->attention != ATTENTION_GROUPED || model->heads % model->kv_heads == 0)
         return 0;
-    return error_set(err, "heads: %u is not divisible by the %u kv_heads", model->heads,
-                     model->kv_heads);
+    return error_set(err, "heads: %u is not divisible by the %u kv_heads; use %u kv_heads",
+                     model->heads, model->kv_heads, nearest_divisor(model->heads, model->kv_heads));
 }
 
 static int check_experts(const struct model_spec *model, struct error_info *err)
@@ -64,12 +84,19 @@ static int check_experts(const struct model_spec *model, struct error_info *err)
     return 0;
 }
 
-static int check_dense(const struct model_spec *model, struct error_info *err)
+static int check_layers(const struct model_spec *model, struct error_info *err)
 {
-    if (model->dense_layers > model->layers)
-        return error_set(err, "dense_layers: %u is more than the %u layers", model->dense_layers,
-                         model->layers);
-    if (model->ffn == 0 && (model->experts == 0 || model->dense_layers > 0))
+    static const struct model_number within[] = {
+        {.key = "dense_layers", .offset = offsetof(struct model_spec, dense_layers)},
+        {.key = "moe_interval", .offset = offsetof(struct model_spec, moe_interval)},
+        {.key = "full_attention_layers",
+         .offset = offsetof(struct model_spec, full_attention_layers)},
+    };
+    for (unsigned i = 0; i < COUNT_OF(within); i++)
+        if (model_number_of(model, within[i].offset) > model->layers)
+            return error_set(err, "%s: %u is more than the %u layers", within[i].key,
+                             model_number_of(model, within[i].offset), model->layers);
+    if (model->ffn == 0 && model_moe_layers(model, model->layers) < model->layers)
         return error_set(err, "ffn is missing (dense layers need it)");
     return 0;
 }
@@ -80,7 +107,7 @@ int model_spec_check(const struct model_spec *model, struct error_info *err)
     if (check_latent(model, err) < 0 || check_ranges(model, err) < 0 ||
         check_grouped(model, err) < 0 || check_experts(model, err) < 0)
         return -1;
-    return check_dense(model, err);
+    return check_layers(model, err);
 }
 
 static int complete_heads(struct model_spec *model, struct error_info *err)
@@ -95,8 +122,10 @@ static int complete_heads(struct model_spec *model, struct error_info *err)
     if (model->head_dim > 0 || model->heads == 0)
         return 0;
     if (model->hidden % model->heads != 0)
-        return error_set(err, "head_dim is missing, and hidden %u is not divisible by %u heads",
-                         model->hidden, model->heads);
+        return error_set(err,
+                         "head_dim is missing, and hidden %u is not divisible by %u heads; give "
+                         "head_dim, or use %u heads",
+                         model->hidden, model->heads, nearest_divisor(model->hidden, model->heads));
     model->head_dim = model->hidden / model->heads;
     return 0;
 }
@@ -106,7 +135,7 @@ int model_spec_complete(struct model_spec *model, const struct model_family *fam
 {
     if (complete_heads(model, err) < 0)
         return -1;
-    bool has_dense_layers = model->experts == 0 || model->dense_layers > 0;
+    bool has_dense_layers = model_moe_layers(model, model->layers) < model->layers;
     if (model->ffn == 0 && has_dense_layers && model->hidden < 1u << 24)
         model->ffn = family->ffn_multiple * model->hidden;
     return model_spec_check(model, err);

@@ -18,22 +18,34 @@ int training_spec_from_job(const struct job_spec *job, uint64_t world, struct tr
     uint64_t sequence = job_spec_number(job, JOB_SEQUENCE_LENGTH, TRAINING_DEFAULT_SEQUENCE_LENGTH);
     uint64_t most = job_spec_number(job, JOB_MAX_GLOBAL_BATCH, JOB_SEQUENCES_MAXIMUM);
     uint64_t batch = job_spec_number(job, JOB_GLOBAL_BATCH, default_batch(sequence, world));
+    unsigned rank = (unsigned)job_spec_number(job, JOB_TRAINABLE, 0);
+    bool share = values[JOB_TRAINABLE].given && rank == 0;
     bool batch_given = values[JOB_GLOBAL_BATCH].given;
     if (batch > most && batch_given)
-        return error_set(err, "%s: global_batch: %llu is more than max_global_batch=%llu (%s)",
-                         values[JOB_GLOBAL_BATCH].where, (unsigned long long)batch,
-                         (unsigned long long)most,
-                         values[JOB_MAX_GLOBAL_BATCH].given ? values[JOB_MAX_GLOBAL_BATCH].where
-                                                            : "the largest of all");
+        return error_set(
+            err, "%s: global_batch: %llu is more than max_global_batch=%llu (%s); use less",
+            values[JOB_GLOBAL_BATCH].where, (unsigned long long)batch, (unsigned long long)most,
+            values[JOB_MAX_GLOBAL_BATCH].given ? values[JOB_MAX_GLOBAL_BATCH].where
+                                               : "the largest of all");
     *ret = (struct training_spec){
         .sequence_length = (unsigned)sequence,
         .global_batch = (unsigned)(batch < most ? batch : most),
         .max_global_batch = (unsigned)most,
         .sequence_length_is_default = !values[JOB_SEQUENCE_LENGTH].given,
         .global_batch_is_default = !batch_given,
-        .trainable = values[JOB_TRAINABLE].given ? values[JOB_TRAINABLE].real : 1,
+        .trainable = share ? values[JOB_TRAINABLE].real : 1,
+        .lora_rank = rank,
+        .mtp_layers = (unsigned)job_spec_number(job, JOB_MTP, 0),
         .precision_given = values[JOB_PRECISION].given,
         .precision = (enum precision)job_spec_number(job, JOB_PRECISION, PRECISION_BF16),
     };
     return 0;
+}
+
+void training_spec_adapt(struct training_spec *training, const struct model_spec *model,
+                         const struct model_parameters *counts)
+{
+    if (training->lora_rank > 0)
+        training->trainable =
+            (double)model_adapters_total(model, training->lora_rank) / (double)counts->total;
 }

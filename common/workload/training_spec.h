@@ -7,6 +7,7 @@
 #define WORKLOAD_TRAINING_SPEC_H
 
 #include "workload/job_spec.h"
+#include "workload/model_spec.h"
 
 #define TRAINING_DEFAULT_SEQUENCE_LENGTH 4096u
 /* Default global batch: this many tokens per step (4 Mi tokens, as pre-training runs of
@@ -20,13 +21,20 @@ struct training_spec {
     unsigned max_global_batch; /* JOB_SEQUENCES_MAXIMUM when not given */
     bool sequence_length_is_default;
     bool global_batch_is_default;
-    double trainable; /* share of the parameters; 1 when not given */
+    double trainable;    /* share of the parameters; 1 when not given, 0: frozen */
+    unsigned lora_rank;  /* of adapters on all linear layers, which alone are trained; 0: none */
+    unsigned mtp_layers; /* multi-token prediction layers that are trained */
     bool precision_given;
     enum precision precision; /* bf16 when not given: the GPU decides then */
 };
 
-/* Refuses a global_batch over max_global_batch. */
+/* Refuses a global_batch over max_global_batch. With LoRA `trainable` stays 1 until the model is
+ * known. */
 int training_spec_from_job(const struct job_spec *job, uint64_t world, struct training_spec *ret,
                            struct error_info *err);
+
+/* Adapters as a share of the model's parameters, where they are what is trained. */
+void training_spec_adapt(struct training_spec *training, const struct model_spec *model,
+                         const struct model_parameters *counts);
 
 #endif

@@ -7,7 +7,8 @@
 
 static void add(const struct plan_shape *shape, struct exchange exchange, struct exchange_list *ret)
 {
-    if (group_size(&shape->plan->degrees, exchange.group) > 1 && exchange.count > 0)
+    if (group_size(&shape->plan->degrees, exchange.group) > 1 && exchange.count > 0 &&
+        exchange.bytes > 0)
         ret->of[ret->count++] = exchange;
 }
 

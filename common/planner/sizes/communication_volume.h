@@ -49,7 +49,7 @@ struct exchange {
 
 #define EXCHANGES_MAXIMUM 4u
 
-/* Groups of one rank are left out. */
+/* Groups of one rank are left out, and what has no bytes. */
 struct exchange_list {
     struct exchange of[EXCHANGES_MAXIMUM];
     unsigned count;

@@ -104,13 +104,37 @@ static double last_stage_parameters(const struct plan_shape *shape)
     return head + (double)shape->parameters->final_norm;
 }
 
-unsigned rank_stage_moe_layers(const struct model_spec *model, const struct pipeline_layout *layout,
-                               unsigned stage)
+static bool mtp_is_moe(const struct model_spec *model)
 {
-    if (model->experts == 0)
-        return 0;
-    return pipeline_stage_layers(layout, stage) -
-           pipeline_stage_overlap(layout, stage, model->dense_layers);
+    return model_layer_is_moe(model, model->layers - 1);
+}
+
+struct stage_layers rank_stage_layers(const struct plan_shape *shape,
+                                      const struct pipeline_layout *layout, unsigned stage)
+{
+    struct stage_layers layers = {0};
+    for (unsigned chunk = 0; chunk < layout->vpp; chunk++) {
+        unsigned first, count = pipeline_chunk_layers(layout, stage, chunk, &first);
+        unsigned moe =
+            model_moe_layers(shape->model, first + count) - model_moe_layers(shape->model, first);
+        layers.moe += moe;
+        layers.dense += count - moe;
+    }
+    if (stage + 1 == layout->pp)
+        layers.mtp = shape->training->mtp_layers;
+    *(mtp_is_moe(shape->model) ? &layers.moe : &layers.dense) += layers.mtp;
+    return layers;
+}
+
+/* Of MTP layers what other layers do not have. */
+static double mtp_extra_parameters(const struct plan_shape *shape)
+{
+    double hidden = shape->model->hidden, norms = shape->model->norm == NORM_LAYER ? 6 : 3;
+    double table = shape->plan->degrees.pp > 1 && !shape->model->tied_embeddings
+                       ? rank_table_parameters(shape)
+                       : 0;
+    double each = 2 * hidden * hidden / shape->plan->degrees.tp + norms * hidden;
+    return shape->training->mtp_layers > 0 ? shape->training->mtp_layers * each + table : 0;
 }
 
 static struct rank_parameters layers_of(const struct plan_shape *shape, double dense_layers,
@@ -126,12 +150,37 @@ static struct rank_parameters layers_of(const struct plan_shape *shape, double d
 void rank_stage_parameters(const struct plan_shape *shape, const struct pipeline_layout *layout,
                            unsigned stage, struct rank_parameters *ret)
 {
-    unsigned moe = rank_stage_moe_layers(shape->model, layout, stage);
-    *ret = layers_of(shape, pipeline_stage_layers(layout, stage) - moe, moe);
+    struct stage_layers layers = rank_stage_layers(shape, layout, stage);
+    *ret = layers_of(shape, layers.dense, layers.moe);
     if (stage == 0)
         ret->dense += first_stage_parameters(shape);
     if (stage + 1 == layout->pp)
-        ret->dense += last_stage_parameters(shape);
+        ret->dense += last_stage_parameters(shape) + mtp_extra_parameters(shape);
+}
+
+/* One layer's, on one rank. */
+static struct rank_parameters rank_adapters(const struct plan_shape *shape, bool moe)
+{
+    const struct degrees *degrees = &shape->plan->degrees;
+    struct adapter_parameters adapters;
+    model_adapters_count(shape->model, shape->training->lora_rank, moe, &adapters);
+    return (struct rank_parameters){(double)adapters.split / degrees->tp + (double)adapters.whole,
+                                    (double)adapters.expert / ((double)degrees->etp * degrees->ep)};
+}
+
+void rank_trained_parameters(const struct plan_shape *shape, const struct pipeline_layout *layout,
+                             unsigned stage, const struct rank_parameters *all,
+                             struct rank_parameters *ret)
+{
+    double share = shape->training->trainable;
+    if (shape->training->lora_rank == 0) {
+        *ret = (struct rank_parameters){share * all->dense, share * all->expert};
+        return;
+    }
+    struct stage_layers layers = rank_stage_layers(shape, layout, stage);
+    struct rank_parameters dense = rank_adapters(shape, false), moe = rank_adapters(shape, true);
+    *ret = (struct rank_parameters){layers.dense * dense.dense + layers.moe * moe.dense,
+                                    layers.moe * moe.expert};
 }
 
 void rank_largest_parameters(const struct plan_shape *shape, const struct pipeline_layout *layout,
@@ -149,10 +198,13 @@ void rank_largest_parameters(const struct plan_shape *shape, const struct pipeli
 void rank_mean_parameters(const struct plan_shape *shape, struct rank_parameters *ret)
 {
     const struct model_spec *model = shape->model;
-    double dense = model->experts > 0 ? model->dense_layers : model->layers;
+    double moe = model_moe_layers(model, model->layers);
     double pp = shape->plan->degrees.pp;
-    *ret = layers_of(shape, dense, model->layers - dense);
-    ret->dense = (ret->dense + first_stage_parameters(shape) + last_stage_parameters(shape)) / pp;
+    double mtp = shape->training->mtp_layers, mtp_moe = mtp_is_moe(model) ? mtp : 0;
+    *ret = layers_of(shape, model->layers - moe + mtp - mtp_moe, moe + mtp_moe);
+    ret->dense = (ret->dense + first_stage_parameters(shape) + last_stage_parameters(shape) +
+                  mtp_extra_parameters(shape)) /
+                 pp;
     ret->expert /= pp;
 }
 

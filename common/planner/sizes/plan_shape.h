@@ -6,7 +6,9 @@
  * Symbols as in memory_model.h. Parameters of a rank: what TP splits / t, routed experts
  * / (ETP EP), norms, router, position table and MLA's down projections whole (Megatron-LM
  * multi_latent_attention.py copies those); the first stage adds the embedding, the last the
- * head (its own copy of a tied table when pp > 1).
+ * head (its own copy of a tied table when pp > 1) and the multi-token prediction layers, with a
+ * copy of an untied embedding when pp > 1 (Megatron-LM multi_token_prediction.py). LoRA adapters:
+ * the side of hidden whole, the other split as its matrix.
  * Bytes per parameter are the framework profile's; FP32 training keeps 4 + 4 + 8; FP16 2 byte
  * gradients and their fp32 copy beside the optimizer (Megatron-LM dist_optimizer.md: 20 bytes,
  * 4 + 16/d sharded).
@@ -33,6 +35,12 @@ struct plan_shape {
 struct rank_parameters {
     double dense;
     double expert;
+};
+
+/* Layers of a stage; multi-token prediction layers that are trained count with the last. */
+struct stage_layers {
+    unsigned dense, moe;
+    unsigned mtp; /* of them */
 };
 
 /* Per parameter, mixed precision, Adam. */
@@ -72,8 +80,13 @@ void rank_largest_parameters(const struct plan_shape *shape, const struct pipeli
                              struct rank_parameters *ret);
 /* The mean over the stages. */
 void rank_mean_parameters(const struct plan_shape *shape, struct rank_parameters *ret);
-unsigned rank_stage_moe_layers(const struct model_spec *model, const struct pipeline_layout *layout,
-                               unsigned stage);
+struct stage_layers rank_stage_layers(const struct plan_shape *shape,
+                                      const struct pipeline_layout *layout, unsigned stage);
+/* What of the stage's parameters `all` is trained: the share of them, or with LoRA its
+ * adapters (model_spec.h), which `all` does not hold. */
+void rank_trained_parameters(const struct plan_shape *shape, const struct pipeline_layout *layout,
+                             unsigned stage, const struct rank_parameters *all,
+                             struct rank_parameters *ret);
 
 /* Ranks that share the states: 1 without sharding, else shard c for dense parameters
  * (Megatron-LM: d = D c) and group_span.h's expert shard for experts. */

@@ -26,14 +26,14 @@ static char *read_document(const char *path)
     return text;
 }
 
-static void add_key_row(const struct job_key_info *key, struct text_buffer *out)
+static void add_key_row(enum job_key id, struct text_buffer *out)
 {
-    text_buffer_add(out, "| `%s` | %s", key->name, key->help);
-    for (size_t i = 0; key->choices && key->choices[i]; i++)
+    const struct job_key_info *key = job_key_info(id);
+    text_buffer_add(out, "| `%s` | %s", key->name, job_key_help(id));
+    for (size_t i = 0; key->type == JOB_TYPE_CHOICE && key->choices[i]; i++)
         text_buffer_add(out, "%s`%s`", i > 0 ? ", " : ": ", key->choices[i]);
-    if (!key->choices && key->type == JOB_TYPE_UNSIGNED)
-        text_buffer_add(out, ", %llu to %llu", (unsigned long long)key->minimum,
-                        (unsigned long long)key->maximum);
+    if (key->type == JOB_TYPE_UNSIGNED)
+        text_buffer_add(out, ", %u to %u", key->minimum, key->maximum);
     text_buffer_add_text(out, " |\n");
 }
 
@@ -47,7 +47,7 @@ static void guide_has_every_key(void **state)
         CLEANUP_DONE(text_buffer) struct text_buffer row;
         char item[64];
         text_buffer_init(&row, 4096);
-        add_key_row(key, &row);
+        add_key_row((enum job_key)i, &row);
         snprintf(item, sizeof(item), ".It Cm %s\n", key->name);
         if (!strstr(guide, text_buffer_text(&row)))
             fail_msg("docs/user-guide.md lacks the row: %s", text_buffer_text(&row));

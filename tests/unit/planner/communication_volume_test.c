@@ -210,6 +210,13 @@ static void frozen_parameters_send_no_gradients(void **state)
     plan.sharding = SHARDING_ZERO3;
     state_exchanges(&shape, STATES_DENSE, 1000, &list);
     expect(&list, 1, GROUP_STATE_SHARD, COLLECTIVE_ALL_GATHER, 2000, 1);
+    share.trainable = 0; /* then nothing but the model itself moves */
+    state_exchanges(&shape, STATES_DENSE, 1000, &list);
+    assert_int_equal(list.count, 1);
+    expect(&list, 0, GROUP_STATE_SHARD, COLLECTIVE_ALL_GATHER, 2000, 1);
+    plan.sharding = SHARDING_NONE;
+    state_exchanges(&shape, STATES_DENSE, 1000, &list);
+    assert_int_equal(list.count, 0);
 }
 
 static void rings_leave_a_share(void **state)

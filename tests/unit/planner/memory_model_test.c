@@ -346,7 +346,7 @@ static void offload_moves_states_to_the_host(void **state)
     bench_done(&bench);
 }
 
-static void lora_trains_a_share(void **state)
+static void a_share_is_trained(void **state)
 {
     (void)state;
     struct bench bench;
@@ -397,6 +397,56 @@ static void zero3_gathers_two_layers(void **state)
     bench_done(&bench);
 }
 
+/* Whatever the framework keeps of what it trains: 16 bits of each frozen parameter, no gradients,
+ * no optimizer. fsdp2 keeps 4 bytes a parameter, 4 a gradient and 8 of moments. */
+static void frozen_models_keep_two_bytes(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench, "llama3-8b", "dgx-h100:1", "framework=fsdp2,trainable=frozen");
+    memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
+    const uint64_t *parts = bench.plan.memory.parts;
+    assert_int_equal(parts[MEMORY_PARAMETERS], 2 * bench.context.parameters.total);
+    assert_int_equal(parts[MEMORY_GRADIENTS], 0);
+    assert_int_equal(parts[MEMORY_OPTIMIZER], 0);
+    assert_true(parts[MEMORY_ACTIVATIONS] > 0);
+    bench_done(&bench);
+}
+
+/* 41,943,040 adapters: LLAMA3_8B_LORA16 in model_parameters_test.c. */
+static void adapters_come_on_top(void **state)
+{
+    (void)state;
+    struct bench bench;
+    const uint64_t adapters = 41943040;
+    bench_init(&bench, "llama3-8b", "dgx-h100:1", "framework=fsdp2,trainable=lora:16");
+    memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
+    const uint64_t *parts = bench.plan.memory.parts;
+    assert_int_equal(parts[MEMORY_PARAMETERS], 2 * bench.context.parameters.total + 4 * adapters);
+    assert_int_equal(parts[MEMORY_GRADIENTS], 4 * adapters);
+    assert_int_equal(parts[MEMORY_OPTIMIZER], 8 * adapters);
+    bench_done(&bench);
+}
+
+/* Megatron-LM multi_token_prediction.py: the last stage has a layer and logits more. */
+static void prediction_layers_count_on_the_last_stage(void **state)
+{
+    (void)state;
+    struct bench without, with;
+    bench_init(&without, "llama3-8b", "dgx-h100:1", NULL);
+    bench_init(&with, "llama3-8b", "dgx-h100:1", "mtp=2");
+    memory_estimate_plan(&without.context, &without.plan, &without.plan.memory);
+    memory_estimate_plan(&with.context, &with.plan, &with.plan.memory);
+    const uint64_t *less = without.plan.memory.parts, *more = with.plan.memory.parts;
+    const struct model_parameters *counts = &with.context.parameters;
+    uint64_t each = counts->dense_layer + 2ull * 4096 * 4096 + 3 * 4096;
+    assert_int_equal(more[MEMORY_PARAMETERS] - less[MEMORY_PARAMETERS], 2 * 2 * each);
+    assert_near((double)more[MEMORY_LOGITS], 3 * (double)less[MEMORY_LOGITS]);
+    assert_near((double)more[MEMORY_ACTIVATIONS], 34.0 / 32 * (double)less[MEMORY_ACTIVATIONS]);
+    bench_done(&with);
+    bench_done(&without);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -415,9 +465,12 @@ int main(void)
         cmocka_unit_test(host_memory_is_a_limit),
         cmocka_unit_test(tiles_cut_a_layer_that_is_too_large),
         cmocka_unit_test(offload_moves_states_to_the_host),
-        cmocka_unit_test(lora_trains_a_share),
+        cmocka_unit_test(a_share_is_trained),
         cmocka_unit_test(fp8_saves_a_byte_of_each_kept_input),
         cmocka_unit_test(zero3_gathers_two_layers),
+        cmocka_unit_test(frozen_models_keep_two_bytes),
+        cmocka_unit_test(adapters_come_on_top),
+        cmocka_unit_test(prediction_layers_count_on_the_last_stage),
     };
     return unit_test_main("planner/memory_model", tests, COUNT_OF(tests));
 }

@@ -54,13 +54,14 @@ static void layers_are_laid_out(void **state)
                          expected->possible);
         if (!expected->possible)
             continue;
-        unsigned sum = 0, overlap = 0;
+        unsigned sum = 0, in_chunks = 0, first = 0;
         for (unsigned stage = 0; stage < expected->pp; stage++) {
             sum += pipeline_stage_layers(&layout, stage);
-            overlap += pipeline_stage_overlap(&layout, stage, 3);
+            for (unsigned chunk = 0; chunk < expected->vpp; chunk++)
+                in_chunks += pipeline_chunk_layers(&layout, stage, chunk, &first);
         }
         assert_int_equal(sum, expected->layers);
-        assert_int_equal(overlap, 3);
+        assert_int_equal(in_chunks, expected->layers);
         assert_int_equal(pipeline_layout_is_even(&layout), expected->even);
         assert_int_equal(pipeline_stage_layers(&layout, 0), expected->first);
         assert_int_equal(pipeline_stage_layers(&layout, expected->pp - 1), expected->last);
@@ -69,15 +70,23 @@ static void layers_are_laid_out(void **state)
     }
 }
 
-static void overlap_follows_chunks(void **state)
+/* Chunk after chunk, stage after stage: each begins where the one before ended. */
+static void chunks_follow_each_other(void **state)
 {
     (void)state;
-    struct pipeline_layout layout;
-    assert_true(pipeline_layout_of(16, 2, 4, &layout));
-    /* Chunks of 2 layers: stage 0 holds 0-1, 4-5, …; of the first five layers 0, 1, 4. */
-    assert_int_equal(pipeline_stage_overlap(&layout, 0, 5), 3);
-    assert_int_equal(pipeline_stage_overlap(&layout, 1, 5), 2);
-    assert_int_equal(pipeline_stage_overlap(&layout, 1, 0), 0);
+    for (size_t i = 0; i < COUNT_OF(layouts); i++) {
+        struct pipeline_layout layout;
+        unsigned next = 0, first = 0;
+        if (!pipeline_layout_of(layouts[i].layers, layouts[i].pp, layouts[i].vpp, &layout))
+            continue;
+        for (unsigned position = 0; position < layout.pp * layout.vpp; position++) {
+            unsigned count =
+                pipeline_chunk_layers(&layout, position % layout.pp, position / layout.pp, &first);
+            assert_int_equal(first, next);
+            next += count;
+        }
+        assert_int_equal(next, layouts[i].layers);
+    }
 }
 
 static void idle_follows_the_schedule(void **state)
@@ -97,7 +106,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_follows_the_schedule), cmocka_unit_test(one_f_one_b_keeps_at_most_p),
         cmocka_unit_test(interleaving_keeps_more),   cmocka_unit_test(layers_are_laid_out),
-        cmocka_unit_test(overlap_follows_chunks),
+        cmocka_unit_test(chunks_follow_each_other),
     };
     return unit_test_main("planner/pipeline_schedule", tests, COUNT_OF(tests));
 }

@@ -39,6 +39,9 @@ static const struct {
     {"tp=1048576", "tp=1048576"},
     {"trainable=0.01", "trainable=0.01"},
     {"trainable=1", "trainable=1"},
+    {"trainable=frozen,trainable=frozen", "trainable=frozen"},
+    {"trainable=lora,trainable=lora:16", "trainable=lora"},
+    {"trainable=lora:4096,mtp=0", "trainable=lora:4096,mtp=0"},
     {"spare=0", "spare=0"},
     {"order=tp-cp-ep-pp-dp,objective=cost,place=slurm",
      "order=tp-cp-ep-pp-dp,objective=cost,place=slurm"},
@@ -65,10 +68,11 @@ static void options_are_read(void **state)
     }
 }
 
+#define NO_SHARE "a share above 0 and at most 1, such as 0.01, nor frozen, lora or lora:RANK"
 #define KEYS                                                                                       \
     "(keys: model, global_batch, max_global_batch, sequence_length, tp, cp, ep, etp, pp, vpp, "    \
     "dp, sharding, shard, micro_batch, schedule, recompute, precision, offload, "                  \
-    "host_memory_gib, host_nvme_gib, trainable, order, framework, objective, place, spare)"
+    "host_memory_gib, host_nvme_gib, trainable, mtp, order, framework, objective, place, spare)"
 
 static const struct {
     const char *option, *text;
@@ -100,14 +104,22 @@ static const struct {
     {"sharding=zero9",
      "--parplan: sharding: \"zero9\" is not one of none, zero1, zero2, zero3, hsdp"},
     {"order=pp", "--parplan: order: \"pp\" is not one of tp-cp-ep-dp-pp, tp-cp-ep-pp-dp"},
+    {"trainable=lora:8,trainable=frozen",
+     "--parplan: trainable: frozen, but --parplan says lora:8; keep one of them"},
     {"trainable=lora:r=16",
-     "--parplan: trainable: \"lora:r=16\" is not a share above 0 and at most 1, such as 0.01"},
-    {"trainable=0",
-     "--parplan: trainable: \"0\" is not a share above 0 and at most 1, such as 0.01"},
-    {"trainable=1.5",
-     "--parplan: trainable: \"1.5\" is not a share above 0 and at most 1, such as 0.01"},
-    {"trainable=nan",
-     "--parplan: trainable: \"nan\" is not a share above 0 and at most 1, such as 0.01"},
+     "--parplan: trainable: \"lora:r=16\": the rank is not a whole number from 1 to 4096"},
+    {"trainable=lora:", "--parplan: trainable: \"lora:\": the rank is not a whole number from 1 to "
+                        "4096"},
+    {"trainable=lora:0", "--parplan: trainable: \"lora:0\": the rank is not a whole number from 1 "
+                         "to 4096"},
+    {"trainable=lora:4097", "--parplan: trainable: \"lora:4097\": the rank is not a whole number "
+                            "from 1 to 4096"},
+    {"trainable=loras", "--parplan: trainable: \"loras\" is not " NO_SHARE},
+    {"trainable=frozen:1", "--parplan: trainable: \"frozen:1\" is not " NO_SHARE},
+    {"mtp=17", "--parplan: mtp: 17 is not a whole number from 0 to 16"},
+    {"trainable=0", "--parplan: trainable: \"0\" is not " NO_SHARE},
+    {"trainable=1.5", "--parplan: trainable: \"1.5\" is not " NO_SHARE},
+    {"trainable=nan", "--parplan: trainable: \"nan\" is not " NO_SHARE},
     {"tpp=8", "--parplan: unknown key \"tpp\"; did you mean tp? " KEYS},
     {"zzzzzz=8", "--parplan: unknown key \"zzzzzz\" " KEYS},
     {"autoo", "--parplan: unknown key \"autoo\" " KEYS},
@@ -265,7 +277,7 @@ static void choices_are_the_names_of_the_enums(void **state)
     assert_string_equal(job_key_info(JOB_PLACE)->choices[PLACE_SLURM], "slurm");
     assert_null(job_key_info(JOB_KEY_COUNT));
     for (unsigned i = 0; i < JOB_KEY_COUNT; i++)
-        assert_non_null(job_key_info((enum job_key)i)->help);
+        assert_non_null(job_key_help((enum job_key)i));
 }
 
 static int read_scenario(void *context, struct error_info *err)

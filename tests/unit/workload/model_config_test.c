@@ -8,6 +8,9 @@
     "\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"vocab_size\":100,"     \
     "\"intermediate_size\":128"
 #define LLAMA "{\"model_type\":\"llama\"," LLAMA_SHAPE
+#define SPARSE                                                                                     \
+    "{\"model_type\":\"qwen3_moe\"," LLAMA_SHAPE                                                   \
+    ",\"num_experts\":8,\"num_experts_per_tok\":2,\"moe_intermediate_size\":32"
 #define DEEPSEEK                                                                                   \
     "{\"model_type\":\"deepseek_v3\"," LLAMA_SHAPE                                                 \
     ",\"kv_lora_rank\":16,\"qk_nope_head_dim\":8,\"qk_rope_head_dim\":4,\"v_head_dim\":8"
@@ -128,13 +131,11 @@ static const struct {
     {"{\"model_type\":7}",
      "config.json: model_type is missing; is this a Hugging Face config.json?"},
     {"{\"model_type\":\"mamba\"}",
-     "config.json: model_type \"mamba\" is not known (known: llama, mistral, qwen2, qwen3, "
-     "mixtral, "
-     "qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, gpt_oss, gpt2, gpt_neox, falcon, bloom, gemma, "
-     "gemma2, opt); describe the model in a file with schema: parplan.model/1"},
+     "config.json: model_type \"mamba\" has layers of state space or linear attention, which is "
+     "not modelled; plan a transformer of its size, described in a file with schema: "
+     "parplan.model/1"},
     {"{\"model_type\":\"llama4\",\"text_config\":{\"model_type\":\"llama4_text\"}}",
-     "config.json: model_type \"llama4\" has more than one part; give the part text_config "
-     "(model_type \"llama4_text\") as a file of its own"},
+     "config.json: text_config: vocab_size is missing"},
     {"{\"model_type\":\"llama\"}", "config.json: vocab_size is missing"},
     {"{\"model_type\":\"llama\",\"vocab_size\":100,\"num_hidden_layers\":null}",
      "config.json: num_hidden_layers is missing"},
@@ -145,14 +146,15 @@ static const struct {
     {LLAMA ",\"num_key_value_heads\":2.5}",
      "config.json: num_key_value_heads is not a whole number from 0 to 2147483647"},
     {LLAMA ",\"num_key_value_heads\":3}",
-     "config.json: heads: 4 is not divisible by the 3 kv_heads"},
+     "config.json: heads: 4 is not divisible by the 3 kv_heads; use 4 kv_heads"},
     {LLAMA ",\"head_dim\":100000}",
      "config.json: head_dim: 100000 is not a whole number from 1 to 65536"},
     {LLAMA ",\"tie_word_embeddings\":1}",
      "config.json: tie_word_embeddings is neither true nor false"},
     {"{\"model_type\":\"llama\",\"hidden_size\":65,\"num_hidden_layers\":2,"
      "\"num_attention_heads\":4,\"vocab_size\":100,\"intermediate_size\":128}",
-     "config.json: head_dim is missing, and hidden 65 is not divisible by 4 heads"},
+     "config.json: head_dim is missing, and hidden 65 is not divisible by 4 heads; give head_dim, "
+     "or use 5 heads"},
     {"{\"model_type\":\"llama\",\"hidden_size\":64,\"num_hidden_layers\":0,"
      "\"num_attention_heads\":4,\"vocab_size\":100,\"intermediate_size\":128}",
      "config.json: num_hidden_layers: 0 is not a whole number from 1 to 16384"},
@@ -166,9 +168,42 @@ static const struct {
     {"{\"model_type\":\"mixtral\"," LLAMA_SHAPE
      ",\"num_local_experts\":8,\"num_experts_per_tok\":9}",
      "config.json: experts_per_token: 9 is not a whole number from 1 to the 8 experts"},
-    {"{\"model_type\":\"qwen3_moe\"," LLAMA_SHAPE ",\"num_experts\":8,\"num_experts_per_tok\":2,"
-     "\"moe_intermediate_size\":32,\"decoder_sparse_step\":2}",
-     "config.json: decoder_sparse_step: 2: only 1 (every layer has experts) is known"},
+    {SPARSE ",\"decoder_sparse_step\":0}",
+     "config.json: decoder_sparse_step: 0 is not a whole number from 1 to 16384"},
+    {SPARSE ",\"decoder_sparse_step\":3}",
+     "config.json: moe_interval: 3 is more than the 2 layers"},
+    {SPARSE ",\"shared_expert_intermediate_size\":40}",
+     "config.json: shared_expert_intermediate_size: 40 is not a multiple of the experts' width 32; "
+     "use 64"},
+    {SPARSE ",\"mlp_only_layers\":[0,1,2]}",
+     "config.json: dense_layers: 3 is more than the 2 layers"},
+    {LLAMA ",\"layer_types\":[\"full_attention\"]}",
+     "config.json: layer_types: 1 entries for 2 layers; give one for each"},
+    {LLAMA ",\"layer_types\":[\"full_attention\",\"linear_attention\"]}",
+     "config.json: layer_types: layer 1 is \"linear_attention\", which is not modelled; plan a "
+     "transformer of its size, described in a file with schema: parplan.model/1"},
+    {LLAMA ",\"layer_types\":[7,7]}",
+     "config.json: layer_types: layer 0 is \"no word\", which is not modelled; plan a "
+     "transformer of its size, described in a file with schema: parplan.model/1"},
+    {LLAMA ",\"layer_types\":\"full_attention\"}",
+     "config.json: layer_types: 0 entries for 2 layers; give one for each"},
+    {"{\"model_type\":\"llama4\"," LLAMA_SHAPE ",\"num_local_experts\":8,\"num_experts_per_tok\":1,"
+     "\"interleave_moe_layer_step\":2,\"moe_layers\":[0]}",
+     "config.json: moe_layers: only every n-th layer, as interleave_moe_layer_step says, is known"},
+    {"{\"model_type\":\"mpt\",\"d_model\":64,\"n_layers\":2,\"n_heads\":4,\"vocab_size\":100,"
+     "\"expansion_ratio\":2147483647}",
+     "config.json: expansion_ratio: 2147483647 times hidden 64 is absurd"},
+    {"{\"model_type\":\"phi\"," LLAMA_SHAPE ",\"qk_layernorm\":true}",
+     "config.json: qk_layernorm: a norm for each head is not counted; describe the model in a file "
+     "with schema: parplan.model/1"},
+    {"{\"model_type\":\"ernie4_5_moe\"," LLAMA_SHAPE
+     ",\"moe_num_experts\":8,\"moe_k\":2,\"moe_intermediate_size\":32,\"moe_layer_end_index\":0}",
+     "config.json: moe_layer_end_index: only the last layer, 1, is known"},
+    {DEEPSEEK ",\"num_nextn_predict_layers\":99999}",
+     "config.json: mtp_layers: 99999 is not a whole number from 0 to 16384"},
+    {DEEPSEEK ",\"n_routed_experts\":8,\"num_experts_per_tok\":2,\"moe_intermediate_size\":32,"
+              "\"first_k_dense_replace\":3}",
+     "config.json: dense_layers: 3 is more than the 2 layers"},
     {"{\"model_type\":\"qwen3_moe\"," LLAMA_SHAPE ",\"num_experts\":8,\"num_experts_per_tok\":2,"
      "\"moe_intermediate_size\":32,\"mlp_only_layers\":[1]}",
      "config.json: mlp_only_layers: only the first layers, in order, are known"},

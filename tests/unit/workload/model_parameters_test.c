@@ -309,6 +309,52 @@ static void parts_of_deepseek_v3(void **state)
     assert_true(model_layer_is_moe(model, 3));
 }
 
+/* What PEFT prints as trainable with every linear layer named ("trainable params: 41,943,040"),
+ * and by hand: rank (in + out) of each matrix. */
+static const struct {
+    const char *model;
+    unsigned rank;
+    uint64_t adapters;
+} adapted[] = {
+    {"llama3-8b", 16, 41943040},
+    {"llama2-7b", 16, 39976960},
+    {"mistral-7b", 8, 20971520},
+    /* 32 layers: attention 26,624; of each of 8 experts 3 (4096 + 14336) */
+    {"mixtral-8x7b", 1, 32ull * (26624 + 8 * 55296)},
+    /* 61 layers of latent attention: q 7168 + 1536 and 1536 + 128 192, kv 7168 + 576 and
+     * 512 + 128 256, o 128 128 + 7168; 3 dense of 3 (7168 + 18432), 58 of 257 experts */
+    {"deepseek-v3", 1,
+     61ull * (8704 + 26112 + 7744 + 33280 + 23552) + 3 * 3 * 25600ull + 58ull * 257 * 3 * 9216},
+};
+
+static void adapters_are_counted(void **state)
+{
+    (void)state;
+    CLEANUP(model_catalogue) struct model_catalogue *catalogue = model_catalogue_builtin(NULL);
+    assert_non_null(catalogue);
+    for (size_t i = 0; i < COUNT_OF(adapted); i++) {
+        const struct model_spec *model = model_catalogue_find(catalogue, adapted[i].model, NULL);
+        assert_non_null(model);
+        assert_int_equal(model_adapters_total(model, adapted[i].rank), adapted[i].adapters);
+    }
+}
+
+/* The checkpoint of DeepSeek-V3 holds 684.5 billion (its README: 685B, 14B of them MTP). */
+static void prediction_layers_are_counted_apart(void **state)
+{
+    (void)state;
+    CLEANUP(model_catalogue) struct model_catalogue *catalogue = model_catalogue_builtin(NULL);
+    struct model_parameters count = {0};
+    assert_non_null(catalogue);
+    struct model_spec model = *model_catalogue_find(catalogue, "deepseek-v3", NULL);
+    model.mtp_layers = 1;
+    assert_int_equal(model_parameters_count(&model, &count, NULL), 0);
+    assert_int_equal(count.total, 671026419200);
+    assert_int_equal(count.mtp, count.moe_layer + 2ull * 7168 * 7168 + 3 * 7168);
+    assert_int_equal(count.mtp_copies, 2ull * 129280 * 7168);
+    assert_int_equal((count.total + count.mtp + count.mtp_copies) / 100000000, 6844);
+}
+
 static void overflow_is_an_error(void **state)
 {
     (void)state;
@@ -334,8 +380,12 @@ static void overflow_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_exact),     cmocka_unit_test(presets_agree),
-        cmocka_unit_test(parts_add_up),         cmocka_unit_test(parts_of_deepseek_v3),
+        cmocka_unit_test(counts_are_exact),
+        cmocka_unit_test(presets_agree),
+        cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(parts_of_deepseek_v3),
+        cmocka_unit_test(adapters_are_counted),
+        cmocka_unit_test(prediction_layers_are_counted_apart),
         cmocka_unit_test(overflow_is_an_error),
     };
     return unit_test_main("workload/model_parameters", tests, COUNT_OF(tests));

@@ -60,6 +60,39 @@ static void precision_and_share(void **state)
     assert_true(training.trainable == 0.25);
 }
 
+static const struct {
+    const char *job;
+    double trainable;
+    unsigned rank, mtp_layers;
+} trained[] = {
+    {"auto", 1, 0, 0},
+    {"trainable=1,mtp=2", 1, 0, 2},
+    {"trainable=frozen", 0, 0, 0},
+    {"trainable=lora", 41943040 / 8030261248.0, 16, 0},
+    {"trainable=lora:64", 4 * 41943040 / 8030261248.0, 64, 0},
+};
+
+/* Llama-3-8B: 8,030,261,248 parameters, 41,943,040 adapters of rank 16. */
+static void adapters_are_a_share_of_the_model(void **state)
+{
+    (void)state;
+    CLEANUP(model_catalogue) struct model_catalogue *models = model_catalogue_builtin(NULL);
+    assert_non_null(models);
+    const struct model_spec *model = model_catalogue_find(models, "llama3-8b", NULL);
+    for (size_t i = 0; i < COUNT_OF(trained); i++) {
+        CLEANUP(job_spec) struct job_spec *job = new_spec();
+        struct training_spec training;
+        struct model_parameters counts;
+        assert_int_equal(job_spec_parse_option(job, trained[i].job, "--set", NULL), 0);
+        assert_int_equal(training_spec_from_job(job, 8, &training, NULL), 0);
+        assert_int_equal(model_parameters_count(model, &counts, NULL), 0);
+        training_spec_adapt(&training, model, &counts);
+        assert_true(training.trainable == trained[i].trainable);
+        assert_int_equal(training.lora_rank, trained[i].rank);
+        assert_int_equal(training.mtp_layers, trained[i].mtp_layers);
+    }
+}
+
 static void a_batch_over_its_maximum_is_refused(void **state)
 {
     (void)state;
@@ -70,7 +103,8 @@ static void a_batch_over_its_maximum_is_refused(void **state)
     assert_int_equal(job_spec_set(job, "max_global_batch", "1024", "--set", NULL), 0);
     assert_int_equal(training_spec_from_job(job, 8, &training, &err), -1);
     assert_string_equal(
-        err.text, "job.yaml:3: global_batch: 2048 is more than max_global_batch=1024 (--set)");
+        err.text,
+        "job.yaml:3: global_batch: 2048 is more than max_global_batch=1024 (--set); use less");
 }
 
 int main(void)
@@ -78,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_filled_in_and_said),
         cmocka_unit_test(precision_and_share),
+        cmocka_unit_test(adapters_are_a_share_of_the_model),
         cmocka_unit_test(a_batch_over_its_maximum_is_refused),
     };
     return unit_test_main("workload/training_spec", tests, COUNT_OF(tests));
