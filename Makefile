@@ -134,10 +134,12 @@ PLANNER_SOURCES := \
 	common/planner/search/configuration_search.c \
 	common/planner/search/constraint.c \
 	common/planner/search/plan_remedy.c \
+	common/planner/search/model_plan.c \
 	common/planner/search/refusal.c \
 	common/planner/search/search_space.c \
 	common/planner/sizes/communication_volume.c \
-	common/planner/sizes/plan_shape.c
+	common/planner/sizes/plan_shape.c \
+	common/planner/sizes/stage_parameters.c
 
 # What replays published runs; only the command line has it.
 VALIDATION_SOURCES := \
@@ -224,6 +226,7 @@ REPORT_SOURCES := \
 	common/report/plan_document.c \
 	common/report/plan_explanation.c \
 	common/report/plan_report.c \
+	common/report/models/stage_report.c \
 	common/report/scaling/scaling_document.c \
 	common/report/scaling/scaling_report.c \
 	common/report/text_style.c \
@@ -411,6 +414,7 @@ UNIT_TESTS := \
 	tests/unit/planner/run_length_test.c \
 	tests/unit/planner/scan_grid_test.c \
 	tests/unit/planner/scan_result_test.c \
+	tests/unit/planner/stage_parameters_test.c \
 	tests/unit/planner/step_time_test.c \
 	tests/unit/planner/strategy_words_test.c \
 	tests/unit/report/cluster_file_test.c \

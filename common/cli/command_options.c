@@ -30,6 +30,7 @@ enum option_kind {
     (BIT(COMMAND_PLAN) | BIT(COMMAND_CHECK) | BIT(COMMAND_MAP) | BIT(COMMAND_ENV) |                \
      BIT(COMMAND_SWEEP) | BIT(COMMAND_FLAGS))
 #define PLANNING (POLICED | BIT(COMMAND_MFU))
+#define COUNTING (PLANNING | BIT(COMMAND_MODELS))
 #define PRINTING (ALL & ~BIT(COMMAND_COLLECT))
 #define PLACES (PLANNING | BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_CALIBRATE))
 #define COSTED (PLANNING | BIT(COMMAND_VALIDATE))
@@ -47,15 +48,15 @@ struct option_rule {
 #define AT(field) offsetof(struct command_options, field)
 
 static const struct option_rule rules[] = {
-    {NULL, NULL, "What to plan:", PLANNING, OPTION_HEADING, 0, 0, 0},
+    {NULL, NULL, "What to plan:", COUNTING, OPTION_HEADING, 0, 0, 0},
     {"model", "NAME|FILE",
-     "model: a preset (`parplan models`), a Hugging Face config.json, or a YAML file",
-     PLANNING | BIT(COMMAND_MODELS), OPTION_TEXT, AT(model), 0, 0},
-    {"plan", "KEY=VALUE,...", "degrees and other keys that are given, as tp=8,pp=4", PLANNING,
+     "model: a preset (`parplan models`), a Hugging Face config.json, or a YAML file", COUNTING,
+     OPTION_TEXT, AT(model), 0, 0},
+    {"plan", "KEY=VALUE,...", "degrees and other keys that are given, as tp=8,pp=4", COUNTING,
      OPTION_JOB_ITEMS, 0, 0, 0},
     {"set", "KEY=VALUE,...", "any other key of the job, as global_batch=1024; may be repeated",
-     PLANNING, OPTION_JOB_ITEMS, 0, 0, 0},
-    {"job", "FILE", "a job file (parplan.job/1)", PLANNING, OPTION_JOB_FILE, 0, 0, 0},
+     COUNTING, OPTION_JOB_ITEMS, 0, 0, 0},
+    {"job", "FILE", "a job file (parplan.job/1)", COUNTING, OPTION_JOB_FILE, 0, 0, 0},
     {NULL, NULL, "Where it runs:", PLACES, OPTION_HEADING, 0, 0, 0},
     {"from", "FILE",
      "what describes a node, a fabric or a cluster, or `slurm` (the running controller's); "
