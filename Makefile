@@ -582,6 +582,7 @@ MAN_PAGES := \
 	docs/man/parplan-plan.1 \
 	docs/man/parplan-sweep.1 \
 	docs/man/parplan-topology.1 \
+	docs/man/parplan-validate.1 \
 	docs/man/parplan.1
 
 # --- the user's choices ------------------------------------------------------------
