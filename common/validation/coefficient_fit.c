@@ -179,7 +179,7 @@ static bool turn(struct fit *fit, struct knob *knob, double factor, double *cost
 static void search(struct fit *fit)
 {
     double cost = cost_of(fit), step = FIRST_STEP;
-    for (int round = 0; round < ROUNDS; round++, step *= NEXT_STEP)
+    for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < fit->knob_count; i++) {
             struct knob *knob = &fit->knobs[i];
             if (knob->still)
@@ -188,16 +188,18 @@ static void search(struct fit *fit)
             moves = turn(fit, knob, exp(-step), &cost) || moves;
             knob->still = !moves;
         }
+        step *= NEXT_STEP;
+    }
 }
 
 /* Rows of one set follow each other or not; a set beyond the limit shares the last number. */
 static void number_sets(struct fit *fit)
 {
-    const char *names[MAXIMUM_SETS];
+    const char *names[MAXIMUM_SETS] = {NULL};
     for (size_t i = 0; i < fit->count; i++) {
         const char *name = run_case_run(fit->rows[i].run_case)->set;
         unsigned set = 0;
-        while (set < fit->set_count && strcmp(names[set], name) != 0)
+        while (set < fit->set_count && names[set] && strcmp(names[set], name) != 0)
             set++;
         if (set == MAXIMUM_SETS)
             set--;

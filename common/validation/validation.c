@@ -52,7 +52,7 @@ static int replay_time(struct replay *replay, size_t row, struct error_info *err
     const struct published_run *run = NULL;
     int status = open_row(replay, replay->request->runs, row, &opened, &run, err);
     CLEANUP(run_case) struct run_case *run_case = opened;
-    if (status <= 0)
+    if (status <= 0 || !run)
         return status;
     double measured = run_case_measured_seconds(run_case);
     double predicted = run_case_predicted_seconds(run_case);
@@ -88,7 +88,7 @@ static int replay_memory(struct replay *replay, size_t row, struct error_info *e
     struct memory_estimate estimate;
     int status = open_row(replay, replay->request->memory, row, &opened, &run, err);
     CLEANUP(run_case) struct run_case *run_case = opened;
-    if (status <= 0)
+    if (status <= 0 || !run)
         return status;
     if (run->memory_fact == MEMORY_NO_FACT)
         return skip(replay, run->id, "neither a peak nor whether it fitted is published", err);
