@@ -102,6 +102,24 @@ static void groups_are_of_four_alike(void **state)
     assert_near(choice.best_in_top5, 1);
 }
 
+static void every_group_is_listed(void **state)
+{
+    (void)state;
+    static const struct accuracy_row rows[] = {
+        {&runs[0], 10, 3, 0}, {&runs[1], 12, 1, 0}, {&runs[2], 9, 2, 0}, {&runs[3], 20, 4, 0}};
+    struct error_info err = {.kind = ERROR_NONE};
+    struct choice_accuracy choice;
+    CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
+    assert_non_null(arena);
+    assert_int_equal(choice_accuracy_of(rows, COUNT_OF(rows), arena, &choice, &err), 0);
+    assert_int_equal(choice.groups, 1);
+    assert_ptr_equal(choice.each[0].chosen, &rows[1]);
+    assert_ptr_equal(choice.each[0].best, &rows[2]);
+    assert_int_equal(choice.each[0].n, 4);
+    assert_int_equal(choice.each[0].best_rank, 2);
+    assert_near(choice.each[0].regret, 12.0 / 9 - 1);
+}
+
 /* Whatever differs makes another group. */
 static void every_key_splits_groups(void **state)
 {
@@ -180,13 +198,10 @@ static void full_arenas_are_said(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_up_sets_in_their_order),
-        cmocka_unit_test(no_rows_are_no_sets),
-        cmocka_unit_test(groups_are_of_four_alike),
-        cmocka_unit_test(every_key_splits_groups),
-        cmocka_unit_test(ties_break_on_the_name),
-        cmocka_unit_test(the_best_may_be_past_the_fifth),
-        cmocka_unit_test(failing_memory_is_clean),
+        cmocka_unit_test(sums_up_sets_in_their_order),    cmocka_unit_test(no_rows_are_no_sets),
+        cmocka_unit_test(groups_are_of_four_alike),       cmocka_unit_test(every_group_is_listed),
+        cmocka_unit_test(every_key_splits_groups),        cmocka_unit_test(ties_break_on_the_name),
+        cmocka_unit_test(the_best_may_be_past_the_fifth), cmocka_unit_test(failing_memory_is_clean),
         cmocka_unit_test(full_arenas_are_said),
     };
     return unit_test_main("validation/accuracy", tests, COUNT_OF(tests));
