@@ -55,3 +55,24 @@ setup() {
     srun -N 16 --output="$BATS_TEST_TMPDIR/nodes/%t.yaml" parplan topology --format yaml
     [[ $(parplan topology collect "$BATS_TEST_TMPDIR/nodes" --fabric slurm) == "$output" ]]
 }
+
+@test "the batch script of a scan runs every row with its ranks, also behind one that fails" {
+    local job=(--model llama2-7b --cluster dgx-a100-80:2 --plan tp=2 --plan schedule=1f1b
+        --set global_batch=128 --set sequence_length=2048 --set micro_batch=1)
+    cd "$BATS_TEST_TMPDIR"
+    cat > train.sh <<'END'
+#!/bin/bash
+[[ $PARPLAN_PP_SIZE == "$PARPLAN_SWEEP_PP" && $PARPLAN_DP_SIZE == "$2" && $3 == '$(a) b' ]] || exit 9
+[[ $PARPLAN_SWEEP_PP != 2 ]] || exit 3
+[[ $RANK != 0 ]] || echo 1.5 > "$PARPLAN_SWEEP_RESULT"
+END
+    chmod +x train.sh
+    # shellcheck disable=SC2016 # nobody is to expand it
+    parplan sweep "${job[@]}" --format sbatch -- ./train.sh --dp '{dp}' '$(a) b' > scan.sh
+    PARPLAN_SWEEP_FOLDER=scan timeout 60 sbatch --wait --output=scan.out scan.sh
+    cat scan.out scan/results.csv
+    [[ $(grep -c ',0,1.5$' scan/results.csv) -ge 2 ]]
+    [[ $(grep -c ',3,$' scan/results.csv) == 1 ]]
+    [[ $(wc -l < scan/results.csv) == $((1 + $(grep -c '^run_row tp' scan.sh))) ]]
+    parplan sweep "${job[@]}" --ingest scan/results.csv
+}

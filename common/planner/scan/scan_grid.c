@@ -72,14 +72,21 @@ static char *launch_keys(struct arena *arena, const struct plan *plan, const cha
     return arena_format(arena, "%s,sharding=%s%s%s", degrees, sharding, order_key, order);
 }
 
+/* Another than the degrees alone lead to. */
+static bool has_own_schedule(const struct plan *plan)
+{
+    return plan->degrees.pp > 1 && plan->schedule != SCHEDULE_1F1B &&
+           plan->schedule != SCHEDULE_INTERLEAVED;
+}
+
 static char *plan_keys(struct arena *arena, const struct plan *plan, const char *launch)
 {
-    bool offloads = plan->offload != OFFLOAD_NONE;
-    return arena_format(arena, "%s,micro_batch=%u,recompute=%s,precision=%s%s%s%s", launch,
+    bool offloads = plan->offload != OFFLOAD_NONE, scheduled = has_own_schedule(plan);
+    return arena_format(arena, "%s,micro_batch=%u,recompute=%s,precision=%s%s%s%s%s", launch,
                         plan->micro_batch, recompute_name(plan->recompute),
-                        precision_name(plan->precision),
-                        plan->schedule == SCHEDULE_GPIPE ? ",schedule=gpipe" : "",
-                        offloads ? ",offload=" : "", offloads ? offload_name(plan->offload) : "");
+                        precision_name(plan->precision), scheduled ? ",schedule=" : "",
+                        scheduled ? schedule_name(plan->schedule) : "", offloads ? ",offload=" : "",
+                        offloads ? offload_name(plan->offload) : "");
 }
 
 static int fill_row(struct scan_row *row, const struct plan *plan, struct arena *arena,
@@ -170,10 +177,15 @@ static const char *given_otherwise(const struct job_spec *job, enum scan_role ro
                                    struct arena *arena)
 {
     for (unsigned i = 0; i < 2; i++) {
-        const struct job_value *value = &job->values[fixed[role][i]];
+        enum job_key key = fixed[role][i];
+        const struct job_value *value = &job->values[key];
+        const struct job_bound *least = &job->bounds[key][JOB_LEAST];
+        const char *name = job_key_info(key)->name;
         if (value->given && value->number != 1)
-            return arena_format(arena, "%s=%s is given", job_key_info(fixed[role][i])->name,
-                                value->text);
+            return arena_format(arena, "%s=%s is given", name, value->text);
+        if (least->given && least->number > 1)
+            return arena_format(arena, "%s>=%llu is given", name,
+                                (unsigned long long)least->number);
     }
     return NULL;
 }
@@ -189,6 +201,7 @@ static struct plan_list *search_class(const struct plan_request *request, enum s
             return NULL;
     struct plan_request narrow = *request;
     narrow.job = job;
+    narrow.brief = true;
     return plan_search(&narrow, err);
 }
 
@@ -241,6 +254,7 @@ static int fill_grid(struct scan_grid *grid, const struct plan_request *request,
         grid->row_of[role] = SCAN_NO_ROW;
     struct plan_request wide = *request;
     wide.top = CANDIDATE_POOL_MAXIMUM + 1;
+    wide.explain = NULL;
     grid->list = plan_search(&wide, err);
     if (!grid->list || add_candidates(&building, candidates, err) < 0)
         return -1;

@@ -258,6 +258,8 @@ double scan_result_error(const struct scan_result *result, size_t row)
 size_t scan_predicted_place(const struct scan_grid *grid, size_t row)
 {
     size_t place = 1;
+    if (predicted(grid, row) <= 0)
+        return 0;
     for (size_t i = 0; i < grid->row_count; i++)
         place += predicted(grid, i) < predicted(grid, row);
     return place;

@@ -44,7 +44,7 @@ void scan_result_free(struct scan_result *result);
 
 /* predicted / measured - 1 of a row; NAN: one of them is unknown. */
 double scan_result_error(const struct scan_result *result, size_t row);
-/* How many rows are predicted to be faster than it, plus 1. */
+/* How many rows are predicted to be faster than it, plus 1; 0: nothing is predicted. */
 size_t scan_predicted_place(const struct scan_grid *grid, size_t row);
 
 /* What a class buys over DP alone: (DP alone's time) / (its time) - 1; NAN: unknown. */

@@ -65,8 +65,11 @@ static void add_result(struct json_value *document, const struct scan_result *re
     json_add_unsigned(object, "measured", result->measured);
     json_add_text(object, "best", result->grid->rows[result->best].id);
     add_seconds(object, "best_seconds", result->measures[result->best].seconds);
-    json_add_unsigned(object, "best_predicted_place",
-                      scan_predicted_place(result->grid, result->best));
+    size_t place = scan_predicted_place(result->grid, result->best);
+    if (place > 0)
+        json_add_unsigned(object, "best_predicted_place", place);
+    else
+        json_add_null(object, "best_predicted_place");
     json_add_real(object, "regret", result->regret, DIGITS);
     json_add_real(object, "mape", result->mape, DIGITS);
 }

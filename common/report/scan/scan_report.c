@@ -35,17 +35,18 @@ static void purpose_of(const struct scan_row *row, char ret[static PURPOSE_BYTES
 
 static void add_measured(struct text_table *table, const struct scan_result *result, size_t row)
 {
+    const struct scan_measure *measure = &result->measures[row];
     struct number_text number;
-    const struct scan_measure *measure = result ? &result->measures[row] : NULL;
-    bool timed = measure && measure->seconds > 0;
+    bool timed = measure->seconds > 0;
     if (timed && row == result->best)
         text_table_tone(table, TONE_GOOD);
-    else if (measure && measure->failed)
+    else if (measure->failed)
         text_table_tone(table, TONE_BAD);
-    text_table_add(table, timed                        ? seconds_text(measure->seconds, &number)
-                          : measure && measure->failed ? "failed"
-                                                       : "");
-    add_signed_percent(table, timed ? scan_result_error(result, row) : NAN);
+    if (timed)
+        text_table_add(table, seconds_text(measure->seconds, &number));
+    else
+        text_table_add(table, measure->failed ? "failed" : "");
+    add_signed_percent(table, scan_result_error(result, row));
 }
 
 static void add_row(struct text_table *table, const struct scan_report *report, size_t row)
@@ -65,7 +66,12 @@ static void add_row(struct text_table *table, const struct scan_report *report, 
     text_table_add(table, number_gib(plan->memory.total_bytes).text);
     text_table_add(table, fit_verdict_name(plan->memory.verdict));
     text_table_add(table, seconds_text(plan->time.step_seconds, &number));
-    add_measured(table, report->result, row);
+    if (report->result) {
+        add_measured(table, report->result, row);
+        return;
+    }
+    text_table_add(table, ""); /* columns without a cell are left out */
+    text_table_add(table, "");
 }
 
 static void write_rows(const struct scan_report *report, const struct text_style *style,
@@ -120,7 +126,8 @@ static void add_gain_row(struct text_table *table, const struct scan_result *res
     struct number_text number;
     text_table_add(table, scan_role_purpose(role));
     text_table_add(table, grid->rows[row].id);
-    text_table_add(table, seconds > 0 ? seconds_text(seconds, &number) : "not measured");
+    const char *silent = result->measures[row].failed ? "failed" : "not measured";
+    text_table_add(table, seconds > 0 ? seconds_text(seconds, &number) : silent);
     add_signed_percent(table, is_base ? NAN : scan_measured_gain(result, role));
     add_signed_percent(table, is_base ? NAN : scan_predicted_gain(grid, role));
     add_signed_percent(table,
@@ -145,6 +152,18 @@ static void write_gains(const struct scan_result *result, const struct text_styl
     text_table_write(table, style, out);
 }
 
+static void add_best(struct text_table *table, const struct scan_result *result)
+{
+    const char *id = result->grid->rows[result->best].id;
+    const struct number_text seconds = number_seconds(result->measures[result->best].seconds);
+    size_t place = scan_predicted_place(result->grid, result->best);
+    if (place > 0)
+        text_table_add_format(table, "%s, %s; number %zu of our predictions", id, seconds.text,
+                              place);
+    else
+        text_table_add_format(table, "%s, %s", id, seconds.text);
+}
+
 static void write_result(const struct scan_result *result, const struct text_style *style,
                          struct text_buffer *out)
 {
@@ -154,13 +173,12 @@ static void write_result(const struct scan_result *result, const struct text_sty
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
     text_heading(style, out, "Result");
     text_table_add(table, "measured best");
-    text_table_add_format(table, "%s, %s; number %zu of our predictions",
-                          grid->rows[result->best].id,
-                          number_seconds(result->measures[result->best].seconds).text,
-                          scan_predicted_place(grid, result->best));
+    add_best(table, result);
     text_table_add(table, "planner's answer");
     if (isnan(result->regret))
         text_table_add_format(table, "%s was not measured: no regret", answer->id);
+    else if (result->best == grid->row_of[SCAN_ANSWER])
+        text_table_add_format(table, "%s is the measured best", answer->id);
     else
         text_table_add_format(table, "%s is %.1f %% slower than the measured best (regret)",
                               answer->id, result->regret * PERCENT);

@@ -12,17 +12,26 @@ static const char header[] =
     "gpus_per_node,n_gpus,interconnect,gbs,mbs,tp,pp,vpp,cp,ep,dp,zero_fsdp,recompute,precision,"
     "step_time_s,note,framework,cluster\n";
 
+/* What a measured plan has that the columns do not; NULL: nothing. */
+static const char *without_column(const struct plan *plan)
+{
+    if (plan->offload != OFFLOAD_NONE)
+        return "offload";
+    if (plan->schedule == SCHEDULE_NAIVE || plan->schedule == SCHEDULE_ZERO_BUBBLE)
+        return "the schedule";
+    return NULL;
+}
+
 static int check_columns(const struct scan_report *report, struct error_info *err)
 {
-    if (report->plan->training->trainable < 1)
-        return error_set(err, "--format csv: a table of runs has no column for trainable; use "
-                              "--format json");
-    for (size_t i = 0; i < report->grid->row_count; i++)
-        if (report->result->measures[i].seconds > 0 &&
-            report->grid->rows[i].plan.offload != OFFLOAD_NONE)
-            return error_set(err, "--format csv: a table of runs has no column for offload; use "
-                                  "--format json");
-    return 0;
+    const char *lacking = report->plan->training->trainable < 1 ? "trainable" : NULL;
+    for (size_t i = 0; i < report->grid->row_count && !lacking; i++)
+        if (report->result->measures[i].seconds > 0)
+            lacking = without_column(&report->grid->rows[i].plan);
+    if (!lacking)
+        return 0;
+    return error_set(err, "--format csv: a table of runs has no column for %s; use --format json",
+                     lacking);
 }
 
 /* In quotes: names may have commas, and a line must not begin with '#'. */

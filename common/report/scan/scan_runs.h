@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "report/scan/scan_report.h"
 
-/* preset: the node preset of the cluster's nodes, or NULL. Refused: offload and a trainable share
- * below 1, for which there are no columns. */
+/* preset: the node preset of the cluster's nodes, or NULL. Refused: offload, a trainable
+ * share below 1 and the schedules naive and zero-bubble, for which there are no columns. */
 int scan_runs_write(const struct scan_report *report, const char *preset, struct text_buffer *out,
                     struct error_info *err);
 

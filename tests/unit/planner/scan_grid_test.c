@@ -137,10 +137,11 @@ static void says_why_a_class_is_absent(void **state)
     } rows[] = {
         {"llama2-7b", "dgx-a100-80:2", KEYS ",tp=2", SCAN_DATA_ONLY, "tp=2 is given"},
         {"llama2-7b", "dgx-a100-80:2", KEYS ",pp=2", SCAN_WITH_TP, "pp=2 is given"},
+        {"llama2-7b", "dgx-a100-80:2", KEYS ",pp>=2", SCAN_WITH_TP, "pp>=2 is given"},
         {"llama2-7b", "dgx-a100-80:2", KEYS ",dp=4", SCAN_DATA_ONLY, "dp=4"},
         {"llama2-7b", "dgx-a100-80:2", KEYS ",tp=1", SCAN_WITH_BOTH, "fits or is allowed"},
-        {"gpt3-175b", "dgx-a100-80:128", "global_batch=1536,sequence_length=2048", SCAN_DATA_ONLY,
-         "the global batch"},
+        {"gpt3-175b", "dgx-a100-80:128", "global_batch=1536,sequence_length=2048,cp=1",
+         SCAN_DATA_ONLY, "the global batch"},
         {"llama3-70b", "dgx-h100:2", "global_batch=64", SCAN_DATA_ONLY, "does not fit: needs"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -169,6 +170,11 @@ static void writes_ids_and_keys(void **state)
          "tp=2,pp=2,dp=4,sharding=none,order=tp-cp-ep-pp-dp,micro_batch=1,recompute=full,"
          "precision=bf16,schedule=gpipe",
          "tp=2,pp=2,dp=4,sharding=none,order=tp-cp-ep-pp-dp"},
+        {KEYS ",tp=1,pp=2,schedule=naive,sharding=zero1,micro_batch=1,recompute=full",
+         "tp1-pp2-dp8",
+         "tp=1,pp=2,dp=8,sharding=zero1,micro_batch=1,recompute=full,precision=bf16,"
+         "schedule=naive",
+         "tp=1,pp=2,dp=8,sharding=zero1"},
         {KEYS ",tp=1,pp=1,sharding=hsdp,shard=8,micro_batch=1,recompute=full", "tp1-pp1-dp16",
          "tp=1,pp=1,dp=16,sharding=hsdp,shard=8,micro_batch=1,recompute=full,precision=bf16",
          "tp=1,pp=1,dp=16,sharding=hsdp,shard=8"},

@@ -56,9 +56,9 @@ static void shows_what_was_measured(void **state)
         "measured best     tp1-pp1-dp16, 2.00 s; number 2 of our predictions\n",
         "planner's answer  tp2-pp1-dp8 is 25.0 % slower than the measured best (regret)\n",
         "predictions       2 of 3 rows measured; mean error 22.5 % (MAPE)\n",
-        "DP alone  tp1-pp1-dp16        2.00 s",
-        "+TP       tp2-pp1-dp8         2.50 s               -20.0 %    +25.0 %",
-        "+PP       tp1-pp2-dp8   not measured",
+        "DP alone  tp1-pp1-dp16    2.00 s",
+        "+TP       tp2-pp1-dp8     2.50 s               -20.0 %    +25.0 %",
+        "+PP       tp1-pp2-dp8     failed",
         NULL,
     };
     CLEANUP(scan_result) struct scan_result *result = read_result(measured);
@@ -73,6 +73,18 @@ static void says_that_the_answer_is_not_measured(void **state)
     static const char *const words[] = {"tp2-pp1-dp8 was not measured: no regret\n", NULL};
     CLEANUP(scan_result)
     struct scan_result *result = read_result("row,step_time_s\ntp1-pp2-dp8,3\n");
+    const struct scan_report report = {&scan_fixture_report, &scan_fixture_grid, result};
+    if (result)
+        expect_text(&report, words);
+}
+
+static void says_that_the_answer_is_the_best(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"tp2-pp1-dp8 is the measured best\n",
+                                        "+PP       tp1-pp2-dp8   not measured", NULL};
+    CLEANUP(scan_result)
+    struct scan_result *result = read_result("row,step_time_s\ntp2-pp1-dp8,3\ntp1-pp1-dp16,4\n");
     const struct scan_report report = {&scan_fixture_report, &scan_fixture_grid, result};
     if (result)
         expect_text(&report, words);
@@ -116,6 +128,37 @@ static void writes_documents(void **state)
         expect_json(&report, result_words);
 }
 
+/* A GPU that no catalogue has: nothing is predicted, and what is measured counts all the same. */
+static void lives_without_predictions(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        "measured best     tp2-pp1-dp8, 3.00 s\n",
+        "predictions       2 of 3 rows measured; no predictions\n",
+        "fits           ?    3.00 s\n",
+        NULL,
+    };
+    static const char *const json_words[] = {"\"predicted_seconds\":null",
+                                             "\"best_predicted_place\":null,\"regret\":0,"
+                                             "\"mape\":null",
+                                             NULL};
+    static const char text[] = "row,step_time_s\ntp2-pp1-dp8,3\ntp1-pp1-dp16,4\n";
+    struct scan_row rows[3];
+    struct scan_grid grid = scan_fixture_grid;
+    memcpy(rows, grid.rows, sizeof(rows));
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        rows[i].plan.time.step_seconds = 0;
+    grid.rows = rows;
+    CLEANUP(csv_table) struct csv_table *table = csv_table_parse(text, strlen(text), "m.csv", NULL);
+    CLEANUP(scan_result)
+    struct scan_result *result = table ? scan_result_read(&grid, table, NULL) : NULL;
+    const struct scan_report report = {&scan_fixture_report, &grid, result};
+    if (!result)
+        return;
+    expect_text(&report, words);
+    expect_json(&report, json_words);
+}
+
 static void writes_runs(void **state)
 {
     (void)state;
@@ -157,6 +200,10 @@ static void refuses_runs_without_a_column(void **state)
     grid.rows = rows;
     assert_int_equal(scan_runs_write(&report, NULL, &out, &err), -1);
     assert_non_null(strstr(err.text, "no column for offload"));
+    rows[0].plan.offload = OFFLOAD_NONE;
+    rows[0].plan.schedule = SCHEDULE_NAIVE;
+    assert_int_equal(scan_runs_write(&report, NULL, &out, &err), -1);
+    assert_non_null(strstr(err.text, "no column for the schedule"));
     training.trainable = 0.5;
     plan.training = &training;
     assert_int_equal(scan_runs_write(&report, NULL, &out, &err), -1);
@@ -168,7 +215,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shows_the_grid),
     cmocka_unit_test(shows_what_was_measured),
     cmocka_unit_test(says_that_the_answer_is_not_measured),
+    cmocka_unit_test(says_that_the_answer_is_the_best),
     cmocka_unit_test(writes_documents),
+    cmocka_unit_test(lives_without_predictions),
     cmocka_unit_test(writes_runs),
     cmocka_unit_test(refuses_runs_without_a_column),
 };
