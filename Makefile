@@ -9,7 +9,7 @@ VERSION := 0.1.0
 
 BASE_SOURCES := \
 	common/base/arena.c \
-	common/base/csv_table.c \
+	common/base/tables/csv_table.c \
 	common/base/data_file.c \
 	common/base/error.c \
 	common/base/id_set.c \
@@ -24,7 +24,7 @@ BASE_SOURCES := \
 	common/base/text_file.c \
 	common/base/yaml_document.c \
 	common/base/yaml_fields.c \
-	common/base/yaml_rows.c \
+	common/base/tables/yaml_rows.c \
 	common/base/yaml_writer.c
 
 TOPOLOGY_SOURCES := \
@@ -158,7 +158,7 @@ VALIDATION_SOURCES := \
 	common/validation/leave_one_out.c \
 	common/validation/validation.c \
 	common/report/measured/calibration_report.c \
-	common/report/validation_report.c
+	common/report/measured/validation_report.c
 
 # Scan experiments; only the command line has them.
 SCAN_SOURCES := \
@@ -263,7 +263,7 @@ CLI_SOURCES := \
 	common/cli/commands/sweep_command.c \
 	common/cli/topology_command.c \
 	common/cli/topology_file.c \
-	common/cli/validate_command.c
+	common/cli/commands/validate_command.c
 
 # Left edge: readers that need hwloc, a child process or a device. Not in the plugin.
 READER_SOURCES := \

@@ -2,7 +2,7 @@
 #include "planner/efficiency_catalogue.h"
 
 #include "base/data_file.h"
-#include "base/yaml_rows.h"
+#include "base/tables/yaml_rows.h"
 #include <string.h>
 
 #define EFFICIENCY_SCHEMA "parplan.efficiencies/1"

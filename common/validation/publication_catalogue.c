@@ -2,7 +2,7 @@
 #include "validation/publication_catalogue.h"
 
 #include "base/data_file.h"
-#include "base/yaml_rows.h"
+#include "base/tables/yaml_rows.h"
 #include <math.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef VALIDATION_PUBLISHED_MODEL_H
 #define VALIDATION_PUBLISHED_MODEL_H
 
-#include "base/csv_table.h"
+#include "base/tables/csv_table.h"
 #include "workload/model_spec.h"
 
 /* NULL, or why the row's model is unknown (static text). ret borrows texts of both. */

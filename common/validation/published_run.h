@@ -18,7 +18,7 @@
 #ifndef VALIDATION_PUBLISHED_RUN_H
 #define VALIDATION_PUBLISHED_RUN_H
 
-#include "base/csv_table.h"
+#include "base/tables/csv_table.h"
 #include "planner/plan.h"
 #include "validation/publication_catalogue.h"
 #include "workload/model_spec.h"

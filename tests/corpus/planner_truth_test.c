@@ -10,7 +10,7 @@
 #include "tests/support/unit_test.h"
 
 #include "base/text_file.h"
-#include "report/validation_report.h"
+#include "report/measured/validation_report.h"
 #include "tests/support/run_table.h"
 #include <math.h>
 #include <stdio.h>

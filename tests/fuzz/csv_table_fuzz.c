@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CSV: what parses has rows of as many cells as there are columns; written with every field in
  * quotes and parsed again it has the same cells. */
-#include "base/csv_table.h"
+#include "base/tables/csv_table.h"
 #include "base/text_buffer.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -8,7 +8,7 @@
 #ifndef TESTS_SUPPORT_RUN_TABLE_H
 #define TESTS_SUPPORT_RUN_TABLE_H
 
-#include "base/csv_table.h"
+#include "base/tables/csv_table.h"
 #include "validation/validation.h"
 
 struct run_bench {

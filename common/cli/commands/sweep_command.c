@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/csv_table.h"
+#include "base/tables/csv_table.h"
 #include "cli/inputs/scenario.h"
 #include "cli/output.h"
 #include "report/scan/scan_report.h"

@@ -18,7 +18,7 @@
 #ifndef PLANNER_MEASURED_KERNEL_PROFILE_H
 #define PLANNER_MEASURED_KERNEL_PROFILE_H
 
-#include "base/csv_table.h"
+#include "base/tables/csv_table.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -15,7 +15,7 @@
 #ifndef PLANNER_SCAN_SCAN_RESULT_H
 #define PLANNER_SCAN_SCAN_RESULT_H
 
-#include "base/csv_table.h"
+#include "base/tables/csv_table.h"
 #include "planner/scan/scan_grid.h"
 
 #define SCAN_STEP_MINIMUM_SECONDS 1e-6

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "validation/calibration/calibration.h"
 
+#include "base/tables/yaml_rows.h"
 #include "base/text_file.h"
-#include "base/yaml_rows.h"
 #include <string.h>
 
 #define COUNT_MAXIMUM 1e9

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/csv_table.h"
+#include "base/tables/csv_table.h"
 #include "tests/support/file_tree.h"
 #include "tests/support/unit_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/yaml_rows.h"
+#include "base/tables/yaml_rows.h"
 #include "tests/support/unit_test.h"
 
 #include <string.h>

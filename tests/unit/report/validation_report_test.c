@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/validation_report.h"
+#include "report/measured/validation_report.h"
 #include "tests/support/unit_test.h"
 
 #include <math.h>
@@ -209,5 +209,5 @@ int main(void)
         cmocka_unit_test(unknown_is_null),
         cmocka_unit_test(failing_memory_is_clean),
     };
-    return unit_test_main("report/validation_report", tests, COUNT_OF(tests));
+    return unit_test_main("report/measured/validation_report", tests, COUNT_OF(tests));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/csv_table.h"
+#include "base/tables/csv_table.h"
 
 #include "base/parse_number.h"
 #include "base/text_file.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/csv_table.h"
 #include "base/data_file.h"
+#include "base/tables/csv_table.h"
 #include "cli/command_options.h"
 #include "cli/inputs/catalogues.h"
 #include "cli/output.h"
-#include "report/validation_report.h"
+#include "report/measured/validation_report.h"
 
 #define RUNS_FILE "published_runs.csv"
 #define MEMORY_FILE "published_memory.csv"

@@ -3,8 +3,8 @@
  * yaml_rows: a YAML list of mappings as an array of structs, by one table of fields
  * (yaml_fields.h). Rows and their texts belong to the arena, so the document may go.
  */
-#ifndef BASE_YAML_ROWS_H
-#define BASE_YAML_ROWS_H
+#ifndef BASE_TABLES_YAML_ROWS_H
+#define BASE_TABLES_YAML_ROWS_H
 
 #include "base/arena.h"
 #include "base/yaml_fields.h"

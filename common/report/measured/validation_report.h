@@ -3,8 +3,8 @@
  * validation_report: how far the planner's predictions lie from published runs, for people
  * (per set, choice, what fitted; with explain every row) and as parplan.validate/1.
  */
-#ifndef REPORT_VALIDATION_REPORT_H
-#define REPORT_VALIDATION_REPORT_H
+#ifndef REPORT_MEASURED_VALIDATION_REPORT_H
+#define REPORT_MEASURED_VALIDATION_REPORT_H
 
 #include "base/json_document.h"
 #include "report/text_style.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/yaml_rows.h"
+#include "base/tables/yaml_rows.h"
 
 static int keep_texts(struct arena *arena, const struct yaml_row_table *table, char *row,
                       struct error_info *err)

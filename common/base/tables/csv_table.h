@@ -4,8 +4,8 @@
  * may stand in double quotes, with commas, line breaks and doubled quotes within. Lines that
  * are empty or start with '#' are skipped. Immutable; everything belongs to its arena.
  */
-#ifndef BASE_CSV_TABLE_H
-#define BASE_CSV_TABLE_H
+#ifndef BASE_TABLES_CSV_TABLE_H
+#define BASE_TABLES_CSV_TABLE_H
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/validation_report.h"
+#include "report/measured/validation_report.h"
 
 #include "report/number_text.h"
 #include "report/text_table.h"
