@@ -83,7 +83,7 @@ struct fit {
 static void add_knobs(struct fit *fit, void *base, const struct knob_kind *kinds, size_t count)
 {
     for (size_t i = 0; i < count && fit->knob_count < MAXIMUM_KNOBS; i++) {
-        double *value = (double *)((char *)base + kinds[i].offset);
+        double *value = (double *)(void *)((char *)base + kinds[i].offset);
         *value = kinds[i].neutral;
         fit->knobs[fit->knob_count++] =
             (struct knob){.value = value, .neutral = kinds[i].neutral, .most = kinds[i].most};

@@ -3,6 +3,7 @@
 
 #include "base/data_file.h"
 #include "base/tables/yaml_rows.h"
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -152,12 +153,22 @@ static bool is_nearer(const struct publication_gpu *row, const struct publicatio
     return memory_gb > 0 && fabs(row->memory_gb - memory_gb) < fabs(best->memory_gb - memory_gb);
 }
 
+/* Not within a longer name: an H200 is no GH200. */
+static bool stands_in(const char *gpu, const char *text)
+{
+    const char *at = strstr(text, gpu);
+    while (at && at > text && isalnum((unsigned char)at[-1]))
+        at = strstr(at + 1, gpu);
+    return at != NULL;
+}
+
 const struct publication_gpu *publication_gpu_of(const struct publication_catalogue *catalogue,
                                                  const char *text, double memory_gb)
 {
     const struct publication_gpu *best = NULL;
     for (size_t i = 0; i < catalogue->gpu_count; i++)
-        if (strstr(text, catalogue->gpus[i].gpu) && is_nearer(&catalogue->gpus[i], best, memory_gb))
+        if (stands_in(catalogue->gpus[i].gpu, text) &&
+            is_nearer(&catalogue->gpus[i], best, memory_gb))
             best = &catalogue->gpus[i];
     return best;
 }

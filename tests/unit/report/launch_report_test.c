@@ -55,9 +55,11 @@ static void writes_a_script(void **state)
     const char *rest = text_buffer_text(&out);
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         const char *found = strstr(rest, parts[i]);
-        if (!found)
+        if (!found) {
             fail_msg("\"%s\" is missing, or stands too early, in:\n%s", parts[i],
                      text_buffer_text(&out));
+            return;
+        }
         rest = found + strlen(parts[i]);
     }
 }

@@ -147,7 +147,7 @@ static void finds_what_was_changed(void **state)
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         struct truth truth = truth_of(&bench);
         struct coefficients found;
-        *(double *)((char *)&truth + changes[i].offset) = changes[i].value;
+        *(double *)(void *)((char *)&truth + changes[i].offset) = changes[i].value;
         measure(&bench, &truth);
         fit(&bench, &found);
         expect_near(&bench, 0, 0.05, 0.15, changes[i].what);

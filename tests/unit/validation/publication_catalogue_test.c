@@ -75,9 +75,11 @@ static void finds_the_longest_name_and_the_nearest_memory(void **state)
         double memory_gb;
         const char *preset;
     } rows[] = {
-        {"A100 SXM", 40, "a40"},    {"A100 SXM", 80, "a80"}, {"A100", 0, "a80"},
-        {"NVIDIA A100", 59, "a40"}, {"GB200", 0, "gb"},      {"HGX B200", 186, "b"},
-        {"T4", 16, NULL},           {"", 80, NULL},
+        {"A100 SXM", 40, "a40"}, {"A100 SXM", 80, "a80"},
+        {"A100", 0, "a80"},      {"NVIDIA A100", 59, "a40"},
+        {"GB200", 0, "gb"},      {"HGX B200", 186, "b"},
+        {"T4", 16, NULL},        {"HB200", 0, NULL},
+        {"NVB200,B200", 0, "b"}, {"", 80, NULL},
     };
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(publication_catalogue) struct publication_catalogue *catalogue = parse(good, &err);
