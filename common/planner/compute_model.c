@@ -94,7 +94,8 @@ static struct compute_seconds routed_seconds(const struct plan_context *context,
     const struct model_spec *model = context->model;
     const struct degrees *degrees = &plan->degrees;
     double routed = rows / plan_sequence_divisor(context->profile, plan) *
-                    model->experts_per_token * degrees->etp;
+                    model->experts_per_token * degrees->etp *
+                    training_expert_load(&context->training);
     double experts = (double)model->experts / degrees->ep;
     double width = (double)model->expert_ffn / degrees->etp;
     double half_share = context->architecture->expert_token_half * experts / routed;
@@ -103,7 +104,7 @@ static struct compute_seconds routed_seconds(const struct plan_context *context,
     double read =
         weights * gathered_parameter_bytes(plan->precision) / context->memory_bytes_per_second;
     double summed = weights * READ_AND_WRITE *
-                    state_bytes_of(context->profile, plan->precision).gradient /
+                    state_bytes_of(context->profile, &context->training, plan->precision).gradient /
                     context->memory_bytes_per_second;
     double trainable = context->training.trainable;
     return (struct compute_seconds){.forward = products + read,
@@ -189,7 +190,8 @@ void compute_head(const struct plan_context *context, const struct plan *plan,
 double compute_optimizer(const struct plan_context *context, const struct plan *plan,
                          double parameters)
 {
-    struct state_bytes bytes = state_bytes_of(context->profile, plan->precision);
+    struct state_bytes bytes =
+        state_bytes_of(context->profile, &context->training, plan->precision);
     double trained = parameters * context->training.trainable;
     double touched =
         READ_AND_WRITE * trained * (bytes.optimizer + bytes.gradient + bytes.parameter);

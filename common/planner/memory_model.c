@@ -16,7 +16,8 @@ static double smaller(double left, double right) { return left < right ? left : 
 /* As kept: beside those of plan_shape.h, 16 bit gradients that are summed in fp32. */
 static struct state_bytes kept_bytes(const struct plan_context *context, const struct plan *plan)
 {
-    struct state_bytes bytes = state_bytes_of(context->profile, plan->precision);
+    struct state_bytes bytes =
+        state_bytes_of(context->profile, &context->training, plan->precision);
     if (plan->precision == PRECISION_BF16 || plan->precision == PRECISION_FP8)
         bytes.gradient += context->framework->extra_gradient_bytes;
     return bytes;
@@ -44,7 +45,7 @@ static double mlp_width(const struct plan_context *context, const struct plan *p
     double matrices = model->gated_mlp ? 3 : 2;
     if (!moe)
         return matrices * model->ffn / degrees->tp;
-    double routed = model->experts_per_token *
+    double routed = training_expert_load(&context->training) * model->experts_per_token *
                     ((double)model->hidden * degrees->etp + matrices * model->expert_ffn);
     double shared = matrices * model->expert_ffn * model->shared_experts / degrees->tp;
     return routed / plan_sequence_divisor(context->profile, plan) + shared;
@@ -56,8 +57,9 @@ double memory_product_inputs(const struct plan_context *context, const struct pl
     double tp = plan->degrees.tp, divisor = plan_sequence_divisor(context->profile, plan);
     double heads = (double)model->heads *
                    (model->attention == ATTENTION_LATENT ? model->v_head_dim : model->head_dim);
-    double inner =
-        moe ? (double)model->experts_per_token * model->expert_ffn / divisor : model->ffn / tp;
+    double inner = moe ? training_expert_load(&context->training) * model->experts_per_token *
+                             model->expert_ffn / divisor
+                       : model->ffn / tp;
     return plan_rank_tokens(&context->training, plan) *
            (2 * model->hidden / divisor + heads / tp + inner);
 }

@@ -148,8 +148,9 @@ static double state_messages(const struct step *step, double parameters)
     const struct plan_context *context = step->context;
     if (sharded_states_of(step->plan->sharding).parameters)
         return step->layout.chunk_layers * step->layout.vpp;
-    double gradients = parameters * context->training.trainable *
-                       state_bytes_of(context->profile, step->plan->precision).gradient;
+    double gradients =
+        parameters * context->training.trainable *
+        state_bytes_of(context->profile, &context->training, step->plan->precision).gradient;
     return larger(1, gradients / context->framework->bucket_bytes);
 }
 

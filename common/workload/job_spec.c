@@ -16,6 +16,8 @@ static const char *const schedule_choices[] = {"none",        "naive",       "gp
 static const char *const recompute_choices[] = {"none", "selective", "full", NULL};
 static const char *const precision_choices[] = {"fp32", "fp16", "bf16", "fp8", NULL};
 static const char *const offload_choices[] = {"none", "cpu", "nvme", "auto", NULL};
+static const char *const optimizer_choices[] = {"adam", "adam_8bit", "adam_bf16",
+                                                "muon", "sgd",       NULL};
 static const char *const order_choices[] = {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", NULL};
 static const char *const objective_choices[] = {"golden", "cost", "auto", NULL};
 static const char *const place_choices[] = {"env", "slurm", NULL};
@@ -35,6 +37,10 @@ static const char *const place_choices[] = {"env", "slurm", NULL};
 #define BOUNDED_KEY(word, high)                                                                    \
     {                                                                                              \
         .name = (word), .type = JOB_TYPE_UNSIGNED, .minimum = 1, .maximum = (high), .bounds = true \
+    }
+#define FACTOR_KEY(word)                                                                           \
+    {                                                                                              \
+        .name = (word), .type = JOB_TYPE_FACTOR, .minimum = 1, .maximum = JOB_FACTOR_MAXIMUM       \
     }
 #define DEGREE_KEY(word) BOUNDED_KEY(word, DEGREE_MAXIMUM)
 
@@ -59,6 +65,9 @@ static const struct job_key_info keys[JOB_KEY_COUNT] = {
     [JOB_OFFLOAD] = CHOICE_KEY("offload", offload_choices),
     [JOB_HOST_MEMORY_GIB] = NUMBER_KEY("host_memory_gib", 1, JOB_HOST_MAXIMUM_GIB),
     [JOB_HOST_NVME_GIB] = NUMBER_KEY("host_nvme_gib", 1, JOB_HOST_MAXIMUM_GIB),
+    [JOB_OPTIMIZER] = CHOICE_KEY("optimizer", optimizer_choices),
+    [JOB_CAPACITY_FACTOR] = FACTOR_KEY("capacity_factor"),
+    [JOB_IMBALANCE] = FACTOR_KEY("imbalance"),
     [JOB_TRAINABLE] = {.name = "trainable", .type = JOB_TYPE_TRAINABLE},
     [JOB_MTP] = NUMBER_KEY("mtp", 0, JOB_MTP_MAXIMUM),
     [JOB_ORDER] = CHOICE_KEY("order", order_choices),
@@ -105,6 +114,9 @@ const char *job_key_help(enum job_key key)
         [JOB_OFFLOAD] = "where optimizer states may go",
         [JOB_HOST_MEMORY_GIB] = "a node's memory that offload may use",
         [JOB_HOST_NVME_GIB] = "a node's NVMe that offload may use",
+        [JOB_OPTIMIZER] = "what keeps the moments",
+        [JOB_CAPACITY_FACTOR] = "tokens that an expert takes at most, of an even load",
+        [JOB_IMBALANCE] = "load of the experts of the fullest rank, of an even one",
         [JOB_TRAINABLE] =
             ("share of the parameters that is trained, above 0 and at most 1; or frozen, lora, "
              "lora:RANK"),
@@ -238,6 +250,11 @@ static int read_value(enum job_key key, const char *value, struct job_value *ret
     case JOB_TYPE_UNSIGNED:
         if (parse_unsigned(value, keys[key].minimum, keys[key].maximum, &ret->number, NULL) < 0)
             return error_set(err, "%.64s is not a whole number from %u to %u", value,
+                             keys[key].minimum, keys[key].maximum);
+        return 0;
+    case JOB_TYPE_FACTOR:
+        if (parse_real(value, keys[key].minimum, keys[key].maximum, &ret->real, NULL) < 0)
+            return error_set(err, "%.64s is not a factor from %u to %u, such as 1.25", value,
                              keys[key].minimum, keys[key].maximum);
         return 0;
     case JOB_TYPE_TRAINABLE:

@@ -25,6 +25,7 @@
 #define JOB_TEXT_MAXIMUM_BYTES 1024u           /* of one value */
 #define JOB_SEQUENCES_MAXIMUM 16777216u        /* global_batch, micro_batch */
 #define JOB_SEQUENCE_LENGTH_MAXIMUM 134217728u /* tokens */
+#define JOB_FACTOR_MAXIMUM 1000u
 #define JOB_HOST_MAXIMUM_GIB 1048576u
 #define JOB_VPP_MAXIMUM 4096u /* a chunk holds a layer at least */
 #define JOB_MTP_MAXIMUM 16u
@@ -56,6 +57,9 @@ enum job_key {
     /* The share in (0, 1] of the parameters that is trained; `frozen`: none, yet gradients of
      * activations pass through (a language model behind an encoder that is trained); `lora`,
      * `lora:RANK`: none but adapters (model_spec.h). */
+    JOB_OPTIMIZER,
+    JOB_CAPACITY_FACTOR, /* of experts: tokens that one takes, in shares of an even load */
+    JOB_IMBALANCE,       /* the fullest rank's load of experts, in shares of an even one */
     JOB_TRAINABLE,
     JOB_MTP, /* multi-token prediction layers that are trained */
     JOB_ORDER,
@@ -66,13 +70,19 @@ enum job_key {
     JOB_KEY_COUNT
 };
 
-enum job_type { JOB_TYPE_TEXT, JOB_TYPE_UNSIGNED, JOB_TYPE_TRAINABLE, JOB_TYPE_CHOICE };
+enum job_type {
+    JOB_TYPE_TEXT,
+    JOB_TYPE_UNSIGNED,
+    JOB_TYPE_TRAINABLE,
+    JOB_TYPE_FACTOR,
+    JOB_TYPE_CHOICE
+};
 
 struct job_key_info {
     const char *name; /* "global_batch" */
     union {
         struct {
-            uint32_t minimum, maximum; /* JOB_TYPE_UNSIGNED */
+            uint32_t minimum, maximum; /* JOB_TYPE_UNSIGNED, JOB_TYPE_FACTOR */
         };
         const char *const *choices; /* JOB_TYPE_CHOICE: NULL-terminated; a value is its index */
     };
@@ -83,7 +93,7 @@ struct job_key_info {
 struct job_value {
     bool given;
     uint64_t number;   /* unsigned, the choice's index, or LoRA's rank */
-    double real;       /* of JOB_TRAINABLE: the share; 0: frozen, or LoRA */
+    double real;       /* a factor; of JOB_TRAINABLE the share, 0: frozen, or LoRA */
     const char *text;  /* as given; of a choice its word in the table */
     const char *where; /* "--parplan", "job.yaml:7" */
 };

@@ -11,6 +11,28 @@ static uint64_t default_batch(uint64_t sequence_length, uint64_t world)
     return batch < world ? world : batch - batch % world;
 }
 
+#define ADAM_MOMENT_BYTES 8.0
+
+static const double moment_bytes[OPTIMIZER_COUNT] = {[OPTIMIZER_ADAM] = ADAM_MOMENT_BYTES,
+                                                     [OPTIMIZER_ADAM_8BIT] = 2,
+                                                     [OPTIMIZER_ADAM_BF16] = 4,
+                                                     [OPTIMIZER_MUON] = 4,
+                                                     [OPTIMIZER_SGD] = 4};
+
+static double load_from_job(const struct job_spec *job)
+{
+    const struct job_value *capacity = &job->values[JOB_CAPACITY_FACTOR];
+    const struct job_value *imbalance = &job->values[JOB_IMBALANCE];
+    if (capacity->given && imbalance->given)
+        return imbalance->real < capacity->real ? imbalance->real : capacity->real;
+    return capacity->given ? capacity->real : imbalance->given ? imbalance->real : 1;
+}
+
+double training_expert_load(const struct training_spec *training)
+{
+    return training->expert_load > 1 ? training->expert_load : 1;
+}
+
 int training_spec_from_job(const struct job_spec *job, uint64_t world, struct training_spec *ret,
                            struct error_info *err)
 {
@@ -36,6 +58,8 @@ int training_spec_from_job(const struct job_spec *job, uint64_t world, struct tr
         .trainable = share ? values[JOB_TRAINABLE].real : 1,
         .lora_rank = rank,
         .mtp_layers = (unsigned)job_spec_number(job, JOB_MTP, 0),
+        .optimizer = (enum optimizer)job_spec_number(job, JOB_OPTIMIZER, OPTIMIZER_ADAM),
+        .expert_load = load_from_job(job),
         .precision_given = values[JOB_PRECISION].given,
         .precision = (enum precision)job_spec_number(job, JOB_PRECISION, PRECISION_BF16),
     };
@@ -45,7 +69,10 @@ int training_spec_from_job(const struct job_spec *job, uint64_t world, struct tr
 void training_spec_adapt(struct training_spec *training, const struct model_spec *model,
                          const struct model_parameters *counts)
 {
+    double total = (double)counts->total;
     if (training->lora_rank > 0)
-        training->trainable =
-            (double)model_adapters_total(model, training->lora_rank) / (double)counts->total;
+        training->trainable = (double)model_adapters_total(model, training->lora_rank) / total;
+    training->moments_saved = ADAM_MOMENT_BYTES - moment_bytes[training->optimizer];
+    if (training->optimizer == OPTIMIZER_MUON)
+        training->moments_saved *= 1 - (double)(counts->embedding + counts->head) / total;
 }

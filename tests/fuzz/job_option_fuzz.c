@@ -57,6 +57,8 @@ static void check_values(const struct job_spec *spec)
         check(value->text && value->text[0] != '\0' && !strcmp(value->where, "--parplan"));
         if (info->type == JOB_TYPE_UNSIGNED)
             check(value->number >= info->minimum && value->number <= info->maximum);
+        if (info->type == JOB_TYPE_FACTOR)
+            check(value->real >= info->minimum && value->real <= info->maximum);
         if (info->type == JOB_TYPE_TRAINABLE)
             check(value->real > 0 ? value->real <= 1 && value->number == 0
                                   : value->real == 0 && value->number <= LORA_RANK_MAXIMUM);

@@ -17,7 +17,8 @@ static double layer_bytes(const struct strategy *strategy, unsigned tp)
     bool moe = context->model->experts > 0;
     plan.degrees.tp = plan.degrees.etp = tp;
     struct plan_shape shape = plan_context_shape(context, &plan);
-    struct state_bytes states = state_bytes_of(context->profile, context->precision);
+    struct state_bytes states =
+        state_bytes_of(context->profile, &context->training, context->precision);
     rank_layer_parameters(&shape, moe, &layer);
     return (states.parameter + states.gradient + states.optimizer) * (layer.dense + layer.expert) +
            memory_layer_activations(context, &plan, moe, RECOMPUTE_NONE);
@@ -118,6 +119,23 @@ void rule_pipeline(const struct strategy *strategy, struct plan_rule *ret)
     ret->reason = rule_agree(strategy, rule_best_with(strategy, equal_pp, 1), bubble, "without");
 }
 
+/* What routing is taken for; NULL: no memory. */
+static const char *expert_load(const struct strategy *strategy)
+{
+    const struct job_value *values = strategy->context->request->job->values;
+    double load = training_expert_load(&strategy->context->training);
+    double imbalance = values[JOB_IMBALANCE].given ? values[JOB_IMBALANCE].real : 1;
+    if (load <= 1)
+        return "balanced routing";
+    if (imbalance > load)
+        return arena_format(strategy->arena,
+                            "experts filled to %.3g times an even load (the fullest drop %.0f %% "
+                            "of their tokens)",
+                            load, (1 - load / imbalance) * PERCENT);
+    return arena_format(strategy->arena, "experts of the fullest rank at %.3g times an even load",
+                        load);
+}
+
 void rule_expert(const struct strategy *strategy, struct plan_rule *ret)
 {
     const struct model_spec *model = strategy->context->model;
@@ -144,11 +162,13 @@ void rule_expert(const struct strategy *strategy, struct plan_rule *ret)
         return;
     }
     ret->verdict = "taken";
-    const char *traffic = arena_format(
-        strategy->arena,
-        "ep=%u, exposed all-to-all %.3g s a step with balanced routing; risks: imbalance between "
-        "experts (capacity factor, dropped tokens, auxiliary loss)",
-        plan->degrees.ep, plan->time.parts[TIME_EP]);
+    const char *load = expert_load(strategy);
+    const char *traffic =
+        load ? arena_format(strategy->arena,
+                            "ep=%u, exposed all-to-all %.3g s a step with %s; risks: imbalance "
+                            "between experts (capacity factor, dropped tokens, auxiliary loss)",
+                            plan->degrees.ep, plan->time.parts[TIME_EP], load)
+             : NULL;
     ret->reason = rule_agree(strategy, rule_best_with(strategy, equal_ep, 1), traffic, "without");
 }
 

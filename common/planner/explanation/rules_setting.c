@@ -52,7 +52,8 @@ void rule_inputs(const struct strategy *strategy, struct plan_rule *ret)
         training->global_batch, training->global_batch_is_default ? " (default)" : "",
         training->trainable, (double)context->parameters.total / GIGA, bounds);
     ret->verdict = defaults ? "defaults taken" : "given";
-    struct state_bytes bytes = state_bytes_of(context->profile, context->precision);
+    struct state_bytes bytes =
+        state_bytes_of(context->profile, &context->training, context->precision);
     ret->reason = arena_format(
         strategy->arena,
         "%s keeps %.3g bytes of state per trained parameter: %.3g for itself, %.3g gradient, %.3g "

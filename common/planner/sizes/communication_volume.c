@@ -21,7 +21,8 @@ static double hidden_bytes(const struct plan_shape *shape)
 
 static double routed_bytes(const struct plan_shape *shape)
 {
-    return hidden_bytes(shape) * shape->model->experts_per_token /
+    return hidden_bytes(shape) * shape->model->experts_per_token *
+           training_expert_load(shape->training) /
            plan_sequence_divisor(shape->profile, shape->plan);
 }
 
@@ -96,7 +97,8 @@ void state_exchanges(const struct plan_shape *shape, enum state_kind kind, doubl
     const struct state_groups *groups = &groups_of[kind];
     struct sharded_states sharded = sharded_states_of(plan->sharding);
     double trained = parameters * shape->training->trainable;
-    double gradients = trained * state_bytes_of(shape->profile, plan->precision).gradient;
+    double gradients =
+        trained * state_bytes_of(shape->profile, shape->training, plan->precision).gradient;
     double gathered = gathered_parameter_bytes(plan->precision);
     double batches = plan->micro_batches;
     *ret = (struct exchange_list){.count = 0};

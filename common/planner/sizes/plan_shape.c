@@ -38,13 +38,17 @@ double plan_forward_passes(const struct plan *plan)
     return plan->recompute == RECOMPUTE_FULL ? 2 : 1;
 }
 
-struct state_bytes state_bytes_of(const struct framework_profile *profile, enum precision precision)
+struct state_bytes state_bytes_of(const struct framework_profile *profile,
+                                  const struct training_spec *training, enum precision precision)
 {
     struct state_bytes bytes = {profile->parameter_bytes, profile->gradient_bytes,
                                 profile->optimizer_bytes};
     bool master_copy = profile->parameter_bytes < FP32_BYTES;
     if (precision == PRECISION_FP32)
-        return fp32_bytes;
+        bytes = fp32_bytes;
+    bytes.optimizer -= training->moments_saved;
+    if (precision == PRECISION_FP32)
+        return bytes;
     if (precision == PRECISION_FP16 && master_copy && bytes.gradient > FP16_BYTES) {
         bytes.gradient = FP16_BYTES;
         bytes.optimizer += FP32_BYTES;

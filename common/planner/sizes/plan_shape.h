@@ -61,7 +61,7 @@ double plan_sequence_divisor(const struct framework_profile *profile, const stru
 double plan_forward_passes(const struct plan *plan);
 
 struct state_bytes state_bytes_of(const struct framework_profile *profile,
-                                  enum precision precision);
+                                  const struct training_spec *training, enum precision precision);
 /* Of a parameter that is gathered, whatever is stored: 16 bit, FP32: 4. */
 double gathered_parameter_bytes(enum precision precision);
 struct sharded_states sharded_states_of(enum sharding sharding);

@@ -32,7 +32,7 @@ static void add_key_row(enum job_key id, struct text_buffer *out)
     text_buffer_add(out, "| `%s` | %s", key->name, job_key_help(id));
     for (size_t i = 0; key->type == JOB_TYPE_CHOICE && key->choices[i]; i++)
         text_buffer_add(out, "%s`%s`", i > 0 ? ", " : ": ", key->choices[i]);
-    if (key->type == JOB_TYPE_UNSIGNED)
+    if (key->type == JOB_TYPE_UNSIGNED || key->type == JOB_TYPE_FACTOR)
         text_buffer_add(out, ", %u to %u", key->minimum, key->maximum);
     text_buffer_add_text(out, " |\n");
 }

@@ -131,11 +131,16 @@ static void precision_decides_the_bytes(void **state)
     assert_non_null(catalogue);
     for (size_t i = 0; i < COUNT_OF(bytes_cases); i++) {
         const struct bytes_case *test = &bytes_cases[i];
-        struct state_bytes bytes = state_bytes_of(
-            framework_catalogue_find(catalogue, test->framework, &err), test->precision);
+        const struct framework_profile *profile =
+            framework_catalogue_find(catalogue, test->framework, &err);
+        struct training_spec training = {.trainable = 1};
+        struct state_bytes bytes = state_bytes_of(profile, &training, test->precision);
         assert_near(bytes.parameter, test->bytes.parameter);
         assert_near(bytes.gradient, test->bytes.gradient);
         assert_near(bytes.optimizer, test->bytes.optimizer);
+        training.moments_saved = 6; /* 8 bit moments */
+        bytes = state_bytes_of(profile, &training, test->precision);
+        assert_near(bytes.optimizer, test->bytes.optimizer - 6);
     }
     assert_near(gathered_parameter_bytes(PRECISION_FP8), 2);
     assert_near(gathered_parameter_bytes(PRECISION_FP32), 4);

@@ -6,11 +6,15 @@
 
 #define GIB ((uint64_t)1 << 30)
 
-static const struct plan chosen = {
-    .degrees = {.tp = 8, .cp = 1, .ep = 1, .etp = 8, .pp = 1, .vpp = 1, .dp = 2},
-    .sharding = SHARDING_ZERO1,
-    .memory = {.total_bytes = 60 * GIB, .verdict = FIT_FITS},
-    .time = {.parts = {[TIME_TP] = 1, [TIME_DP] = 1}, .step_seconds = 20}};
+#define CHOSEN                                                                                     \
+    {                                                                                              \
+        .degrees = {.tp = 8, .cp = 1, .ep = 1, .etp = 8, .pp = 1, .vpp = 1, .dp = 2},              \
+        .sharding = SHARDING_ZERO1,                                                                \
+        .memory = {.total_bytes = 60 * GIB, .verdict = FIT_FITS},                                  \
+        .time = {.parts = {[TIME_TP] = 1, [TIME_DP] = 1}, .step_seconds = 20},                     \
+    }
+
+static const struct plan chosen = CHOSEN;
 
 static const struct method_comparison comparison = {
     .neighbours =
@@ -27,7 +31,7 @@ static const struct method_comparison comparison = {
         {.name = "DDP", .why_not = "does not fit: 99.0 GiB of 79.1 at least"},
         {.name = "ZeRO-1", .why_not = "excluded by --plan: tp: 8"},
         {.name = "FSDP", .why_not = "excluded by --plan: tp: 8"},
-        {.name = "TP", .fits = true, .plan = chosen},
+        {.name = "TP", .fits = true, .plan = CHOSEN},
         {.name = "PP",
          .fits = true,
          .plan = {.degrees = {.tp = 1, .cp = 1, .ep = 1, .etp = 1, .pp = 4, .vpp = 1, .dp = 4},

@@ -72,7 +72,8 @@ static void options_are_read(void **state)
 #define KEYS                                                                                       \
     "(keys: model, global_batch, max_global_batch, sequence_length, tp, cp, ep, etp, pp, vpp, "    \
     "dp, sharding, shard, micro_batch, schedule, recompute, precision, offload, "                  \
-    "host_memory_gib, host_nvme_gib, trainable, mtp, order, framework, objective, place, spare)"
+    "host_memory_gib, host_nvme_gib, optimizer, capacity_factor, imbalance, trainable, mtp, "      \
+    "order, framework, objective, place, spare)"
 
 static const struct {
     const char *option, *text;
@@ -120,6 +121,9 @@ static const struct {
     {"trainable=0", "--parplan: trainable: \"0\" is not " NO_SHARE},
     {"trainable=1.5", "--parplan: trainable: \"1.5\" is not " NO_SHARE},
     {"trainable=nan", "--parplan: trainable: \"nan\" is not " NO_SHARE},
+    {"imbalance=0.5", "--parplan: imbalance: 0.5 is not a factor from 1 to 1000, such as 1.25"},
+    {"capacity_factor=nan",
+     "--parplan: capacity_factor: nan is not a factor from 1 to 1000, such as 1.25"},
     {"tpp=8", "--parplan: unknown key \"tpp\"; did you mean tp? " KEYS},
     {"zzzzzz=8", "--parplan: unknown key \"zzzzzz\" " KEYS},
     {"autoo", "--parplan: unknown key \"autoo\" " KEYS},

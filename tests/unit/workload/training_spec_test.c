@@ -44,6 +44,56 @@ static void defaults_are_filled_in_and_said(void **state)
     }
 }
 
+static void experts_are_loaded_as_said(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys;
+        double load;
+    } cases[] = {
+        {"auto", 1},
+        {"imbalance=2", 2},
+        {"capacity_factor=1.25", 1.25},
+        {"imbalance=2,capacity_factor=1.25", 1.25},
+        {"imbalance=1.1,capacity_factor=1.25", 1.1},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CLEANUP(job_spec) struct job_spec *job = new_spec();
+        struct training_spec training;
+        assert_int_equal(job_spec_parse_option(job, cases[i].keys, "--set", NULL), 0);
+        assert_int_equal(training_spec_from_job(job, 8, &training, NULL), 0);
+        assert_true(training_expert_load(&training) == cases[i].load);
+    }
+    struct training_spec none = {.expert_load = 0};
+    assert_true(training_expert_load(&none) == 1);
+}
+
+/* Of Adam's 8 bytes; Muon leaves embedding and head, here half of the model, to Adam. */
+static void optimizers_save_moments(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys;
+        double saved;
+    } cases[] = {
+        {"auto", 0},
+        {"optimizer=adam", 0},
+        {"optimizer=adam_8bit", 6},
+        {"optimizer=adam_bf16", 4},
+        {"optimizer=sgd", 4},
+        {"optimizer=muon", 2},
+    };
+    const struct model_parameters counts = {.total = 100, .embedding = 30, .head = 20};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CLEANUP(job_spec) struct job_spec *job = new_spec();
+        struct training_spec training;
+        assert_int_equal(job_spec_parse_option(job, cases[i].keys, "--set", NULL), 0);
+        assert_int_equal(training_spec_from_job(job, 8, &training, NULL), 0);
+        training_spec_adapt(&training, NULL, &counts);
+        assert_true(training.moments_saved == cases[i].saved);
+    }
+}
+
 static void precision_and_share(void **state)
 {
     (void)state;
@@ -111,6 +161,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_filled_in_and_said),
+        cmocka_unit_test(experts_are_loaded_as_said),
+        cmocka_unit_test(optimizers_save_moments),
         cmocka_unit_test(precision_and_share),
         cmocka_unit_test(adapters_are_a_share_of_the_model),
         cmocka_unit_test(a_batch_over_its_maximum_is_refused),
