@@ -250,15 +250,15 @@ static double stage_total(const struct plan_context *context, const struct plan 
     return used + parts[MEMORY_FRAMEWORK];
 }
 
-static enum fit_verdict verdict_of(const struct plan_context *context, uint64_t total)
+static void judge(const struct plan_context *context, struct memory_estimate *estimate)
 {
     uint64_t capacity = context->capacity_bytes;
-    if (capacity == 0)
-        return FIT_UNKNOWN;
-    if (total > capacity)
-        return FIT_OOM;
-    double line = (double)capacity * (1 - context->efficiencies->tight_share);
-    return (double)total > line ? FIT_TIGHT : FIT_FITS;
+    estimate->tight_bytes = (uint64_t)((double)capacity * (1 - context->efficiencies->tight_share));
+    estimate->verdict = FIT_UNKNOWN;
+    if (capacity > 0)
+        estimate->verdict = estimate->total_bytes > capacity                ? FIT_OOM
+                            : estimate->total_bytes > estimate->tight_bytes ? FIT_TIGHT
+                                                                            : FIT_FITS;
 }
 
 static uint64_t whole_bytes(double bytes)
@@ -284,7 +284,7 @@ static void find_peak(const struct plan_context *context, const struct plan *pla
             estimate->total_bytes += estimate->parts[part];
         }
     }
-    estimate->verdict = verdict_of(context, estimate->total_bytes);
+    judge(context, estimate);
 }
 
 static void add_host(const struct plan_context *context, const struct plan *plan,

@@ -31,6 +31,7 @@ struct memory_estimate {
     unsigned stage; /* the pipeline stage that needs most */
     uint64_t total_bytes;
     uint64_t capacity_bytes; /* what the device shows; 0: unknown */
+    uint64_t tight_bytes;    /* from there on to capacity: the band in which a run may fail */
     /* With offload: what a node keeps outside its GPUs, and what there is (0: unknown). */
     uint64_t host_bytes, host_capacity_bytes;
     unsigned tiles; /* into which a layer's products are cut (memory-centric tiling); 1: none */

@@ -36,6 +36,7 @@ static void add_memory(struct json_value *parent, const struct memory_estimate *
     json_add_unsigned(object, "stage", memory->stage);
     json_add_unsigned(object, "total", memory->total_bytes);
     add_known_bytes(object, "capacity", memory->capacity_bytes);
+    add_known_bytes(object, "tight_from", memory->tight_bytes);
     if (memory->host_bytes > 0) {
         json_add_unsigned(object, "host", memory->host_bytes);
         add_known_bytes(object, "host_capacity", memory->host_capacity_bytes);

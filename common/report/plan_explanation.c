@@ -56,10 +56,12 @@ static void add_memory(const struct plan *plan, const struct text_style *style,
     text_table_add(table, "total");
     text_table_add_format(table, "%s GiB", number_gib(memory->total_bytes).text);
     text_table_add(table, "");
-    text_table_add_format(table, "of %s GiB: %s",
-                          memory->capacity_bytes > 0 ? number_gib(memory->capacity_bytes).text
-                                                     : "?",
-                          fit_verdict_name(memory->verdict));
+    if (memory->capacity_bytes > 0)
+        text_table_add_format(
+            table, "of %s GiB: %s (tight from %s)", number_gib(memory->capacity_bytes).text,
+            fit_verdict_name(memory->verdict), number_gib(memory->tight_bytes).text);
+    else
+        text_table_add_format(table, "of ? GiB: %s", fit_verdict_name(memory->verdict));
     text_table_write(table, style, out);
 }
 

@@ -207,6 +207,7 @@ static void verdict_has_a_band(void **state)
     bench.context.capacity_bytes = total;
     memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
     assert_int_equal(bench.plan.memory.verdict, FIT_TIGHT);
+    assert_true(bench.plan.memory.tight_bytes < total && bench.plan.memory.tight_bytes > total / 2);
     bench.context.capacity_bytes = total + total / 8;
     memory_estimate_plan(&bench.context, &bench.plan, &bench.plan.memory);
     assert_int_equal(bench.plan.memory.verdict, FIT_FITS);
