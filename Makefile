@@ -162,10 +162,13 @@ VALIDATION_SOURCES := \
 
 # Scan experiments; only the command line has them.
 SCAN_SOURCES := \
+	common/planner/roles/role_plans.c \
 	common/planner/scan/scan_grid.c \
 	common/planner/scan/scan_result.c \
 	common/report/scan/scan_document.c \
+	common/report/roles/role_report.c \
 	common/report/scan/scan_report.c \
+	common/workload/role_list.c \
 	common/report/scan/scan_runs.c \
 	common/report/scan/scan_script.c \
 	common/report/scan/shell_word.c
@@ -260,6 +263,7 @@ CLI_SOURCES := \
 	common/cli/models_command.c \
 	common/cli/output.c \
 	common/cli/plan_command.c \
+	common/cli/commands/roles_command.c \
 	common/cli/commands/sweep_command.c \
 	common/cli/topology_command.c \
 	common/cli/topology_file.c \
@@ -352,6 +356,7 @@ UNIT_TESTS := \
 	tests/unit/report/launch_report_test.c \
 	tests/unit/report/launcher_test.c \
 	tests/unit/report/map_report_test.c \
+	tests/unit/report/role_report_test.c \
 	tests/unit/report/scan_report_test.c \
 	tests/unit/report/scan_script_test.c \
 	tests/unit/report/shell_word_test.c \
@@ -412,6 +417,7 @@ UNIT_TESTS := \
 	tests/unit/planner/precision_advice_test.c \
 	tests/unit/planner/plan_shape_test.c \
 	tests/unit/planner/run_length_test.c \
+	tests/unit/planner/role_plans_test.c \
 	tests/unit/planner/scan_grid_test.c \
 	tests/unit/planner/scan_result_test.c \
 	tests/unit/planner/stage_parameters_test.c \
@@ -493,6 +499,7 @@ UNIT_TESTS := \
 	tests/unit/workload/parallelism_test.c \
 	tests/unit/workload/policy_test.c \
 	tests/unit/workload/rank_order_test.c \
+	tests/unit/workload/role_list_test.c \
 	tests/unit/workload/training_spec_test.c
 
 # One test program each: tests/property/<name>_test.c
@@ -529,6 +536,7 @@ FUZZ_TESTS := \
 	tests/fuzz/kernel_profile_fuzz.c \
 	tests/fuzz/model_config_fuzz.c \
 	tests/fuzz/model_file_fuzz.c \
+	tests/fuzz/role_file_fuzz.c \
 	tests/fuzz/node_cache_fuzz.c \
 	tests/fuzz/node_file_fuzz.c \
 	tests/fuzz/nccl_table_fuzz.c \
@@ -580,6 +588,7 @@ MAN_PAGES := \
 	docs/man/parplan-mfu.1 \
 	docs/man/parplan-models.1 \
 	docs/man/parplan-plan.1 \
+	docs/man/parplan-roles.1 \
 	docs/man/parplan-sweep.1 \
 	docs/man/parplan-topology.1 \
 	docs/man/parplan-validate.1 \

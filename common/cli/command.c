@@ -10,6 +10,8 @@ const struct command commands[] = {
      plan_command},
     {"sweep", "a scan of plans to measure: what TP and PP buy, and whether predictions hold",
      sweep_command},
+    {"roles", "several models in one job, as RLHF has: a plan for each, on shared or own nodes",
+     roles_command},
     {"check", "what the policy says of one plan, and whether it fits", check_command},
     {"map", "which rank sits on which node, GPU and NIC", map_command},
     {"env", "the variables that each task gets", env_command},

@@ -50,6 +50,7 @@ int models_command(int argc, char **argv, struct command_io *io, struct error_in
 int mfu_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int gpus_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int validate_command(int argc, char **argv, struct command_io *io, struct error_info *err);
+int roles_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int sweep_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 
 /* argv[0] is the program: finds the command and runs it; without one the short usage. */

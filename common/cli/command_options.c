@@ -28,7 +28,7 @@ enum option_kind {
 #define ALL (BIT(COMMAND_COUNT) - 1u)
 #define POLICED                                                                                    \
     (BIT(COMMAND_PLAN) | BIT(COMMAND_CHECK) | BIT(COMMAND_MAP) | BIT(COMMAND_ENV) |                \
-     BIT(COMMAND_SWEEP) | BIT(COMMAND_FLAGS))
+     BIT(COMMAND_SWEEP) | BIT(COMMAND_FLAGS) | BIT(COMMAND_ROLES))
 #define PLANNING (POLICED | BIT(COMMAND_MFU))
 #define COUNTING (PLANNING | BIT(COMMAND_MODELS))
 #define PRINTING (ALL & ~BIT(COMMAND_COLLECT))
@@ -146,6 +146,8 @@ static const struct option_rule rules[] = {
      AT(memory), 0, 0},
     {"steps", "N", "training steps of each run of a batch script; default 20", BIT(COMMAND_SWEEP),
      OPTION_NUMBER, AT(steps), 1, 1000000},
+    {"roles", "FILE", "the models that the job holds at once (parplan.roles/1)", BIT(COMMAND_ROLES),
+     OPTION_TEXT, AT(roles), 0, 0},
     {"ingest", "FILE", "what a scan measured, as CSV: row or degrees, step_time_s",
      BIT(COMMAND_SWEEP), OPTION_TEXT, AT(ingest), 0, 0},
     {NULL, NULL, "What to print:", PRINTING, OPTION_HEADING, 0, 0, 0},
@@ -180,6 +182,7 @@ static const char *const command_names[COMMAND_COUNT] = {
     [COMMAND_VALIDATE] = "validate",
     [COMMAND_MFU] = "mfu",
     [COMMAND_SWEEP] = "sweep",
+    [COMMAND_ROLES] = "roles",
     [COMMAND_CALIBRATE] = "calibrate",
 };
 

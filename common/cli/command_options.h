@@ -22,6 +22,7 @@ enum command_id {
     COMMAND_COLLECT,
     COMMAND_VALIDATE,
     COMMAND_SWEEP,
+    COMMAND_ROLES,
     COMMAND_MFU,
     COMMAND_CALIBRATE,
     COMMAND_COUNT
@@ -69,6 +70,7 @@ struct command_options {
     const char *output;
     const char *runs, *memory;
     const char *ingest;
+    const char *roles;
     uint64_t steps; /* 0: not given */
     bool exclude_degraded;
     const char *step_time, *tokens_per_second, *gpu_tokens_per_second, *tflops;

@@ -270,6 +270,9 @@ int plan_context_init(struct plan_context *ret, const struct plan_request *reque
     *ret = (struct plan_context){.request = request, .model = request->model};
     ret->policy = request->policy ? *request->policy : policy_default;
     find_node(ret);
+    uint64_t reserved = request->reserved_bytes;
+    if (reserved > 0 && ret->capacity_bytes > 0)
+        ret->capacity_bytes = ret->capacity_bytes > reserved ? ret->capacity_bytes - reserved : 1;
     if (ret->node) {
         ret->host_memory_bytes =
             given_bytes(ret, JOB_HOST_MEMORY_GIB, ret->node->host_memory_bytes);

@@ -36,6 +36,7 @@ struct plan_request {
     const char *policy_where; /* for the verdict's text; NULL: the node kind's name */
     uint64_t world;           /* GPUs that take part; 0: all of the cluster but `spare` nodes */
     unsigned gpus_per_node;   /* GPUs used on each node; 0: all */
+    uint64_t reserved_bytes;  /* of each GPU: what else stays on it (roles/role_plans.h) */
     unsigned top;             /* plans wanted; 0: PLAN_DEFAULT_TOP */
     const struct efficiency_catalogue *efficiencies; /* NULL: the compiled-in ones, parsed anew */
     plan_explain_fn explain;                         /* NULL: no rules */

@@ -12,6 +12,7 @@
 #include "workload/admin_config.h"
 #include "workload/job_spec.h"
 #include "workload/model_spec.h"
+#include "workload/role_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -60,12 +61,19 @@ static void manuals_have_every_option(void **state)
 {
     (void)state;
     static const char *const names[COMMAND_COUNT] = {
-        [COMMAND_TOPOLOGY] = "topology", [COMMAND_PLAN] = "plan",
-        [COMMAND_CHECK] = "check",       [COMMAND_MAP] = "map",
-        [COMMAND_ENV] = "env",           [COMMAND_MODELS] = "models",
-        [COMMAND_GPUS] = "gpus",         [COMMAND_COLLECT] = "topology",
-        [COMMAND_VALIDATE] = "validate", [COMMAND_MFU] = "mfu",
-        [COMMAND_SWEEP] = "sweep",       [COMMAND_CALIBRATE] = "calibrate",
+        [COMMAND_TOPOLOGY] = "topology",
+        [COMMAND_PLAN] = "plan",
+        [COMMAND_CHECK] = "check",
+        [COMMAND_MAP] = "map",
+        [COMMAND_ENV] = "env",
+        [COMMAND_MODELS] = "models",
+        [COMMAND_GPUS] = "gpus",
+        [COMMAND_COLLECT] = "topology",
+        [COMMAND_VALIDATE] = "validate",
+        [COMMAND_MFU] = "mfu",
+        [COMMAND_ROLES] = "roles",
+        [COMMAND_SWEEP] = "sweep",
+        [COMMAND_CALIBRATE] = "calibrate",
         [COMMAND_FLAGS] = "flags",
     };
     CLEANUP_MEMORY char *common = read_document("docs/man/parplan.1");
@@ -131,6 +139,12 @@ static int load_fabric(const char *text, size_t bytes, struct error_info *err)
     return fabric ? 0 : -1;
 }
 
+static int load_roles(const char *text, size_t bytes, struct error_info *err)
+{
+    CLEANUP(role_list) struct role_list *list = role_list_parse(text, bytes, "roles.yaml", err);
+    return list ? 0 : -1;
+}
+
 static const struct {
     const char *schema;
     load_fn load;
@@ -138,6 +152,7 @@ static const struct {
     {"schema: parplan.cluster/1\n", load_cluster}, {"schema: parplan.job/1\n", load_job},
     {"schema: parplan.config/1\n", load_config},   {"schema: parplan.model/1\n", load_model},
     {"schema: parplan.node/1\n", load_node},       {"schema: parplan.fabric/1\n", load_fabric},
+    {"schema: parplan.roles/1\n", load_roles},
 };
 
 static void load_example(const char *text, size_t bytes)

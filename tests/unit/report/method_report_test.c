@@ -9,8 +9,7 @@
 #define CHOSEN                                                                                     \
     {                                                                                              \
         .degrees = {.tp = 8, .cp = 1, .ep = 1, .etp = 8, .pp = 1, .vpp = 1, .dp = 2},              \
-        .sharding = SHARDING_ZERO1,                                                                \
-        .memory = {.total_bytes = 60 * GIB, .verdict = FIT_FITS},                                  \
+        .sharding = SHARDING_ZERO1, .memory = {.total_bytes = 60 * GIB, .verdict = FIT_FITS},      \
         .time = {.parts = {[TIME_TP] = 1, [TIME_DP] = 1}, .step_seconds = 20},                     \
     }
 
