@@ -168,7 +168,7 @@ SCAN_SOURCES := \
 	common/report/scan/scan_document.c \
 	common/report/roles/role_report.c \
 	common/report/scan/scan_report.c \
-	common/workload/role_list.c \
+	common/workload/job/role_list.c \
 	common/report/scan/scan_runs.c \
 	common/report/scan/scan_script.c \
 	common/report/scan/shell_word.c

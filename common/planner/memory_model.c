@@ -293,7 +293,7 @@ static void add_host(const struct plan_context *context, const struct plan *plan
     estimate->host_bytes = whole_bytes(memory_offload_bytes_per_node(context, plan));
     estimate->host_capacity_bytes =
         plan->offload == OFFLOAD_CPU ? context->host_memory_bytes : context->host_nvme_bytes;
-    if (estimate->host_capacity_bytes > 0 && estimate->host_bytes > estimate->host_capacity_bytes)
+    if (memory_lacks_host(estimate))
         estimate->verdict = FIT_OOM;
 }
 

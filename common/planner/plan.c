@@ -55,3 +55,8 @@ void plan_list_free(struct plan_list *list)
     if (list)
         arena_free(list->arena);
 }
+
+bool memory_lacks_host(const struct memory_estimate *memory)
+{
+    return memory->host_capacity_bytes > 0 && memory->host_bytes > memory->host_capacity_bytes;
+}

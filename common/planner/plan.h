@@ -38,6 +38,9 @@ struct memory_estimate {
     enum fit_verdict verdict;
 };
 
+/* What is offloaded does not fit into the node. */
+bool memory_lacks_host(const struct memory_estimate *memory);
+
 enum time_part {
     TIME_COMPUTE,
     TIME_TP,

@@ -264,6 +264,23 @@ void plan_context_rates(struct plan_context *context)
     find_network_rates(context);
 }
 
+/* All tokens at as few experts as each of them needs is the most there is. */
+static int check_imbalance(const struct plan_request *request, struct error_info *err)
+{
+    const struct job_value *imbalance = &request->job->values[JOB_IMBALANCE];
+    const struct model_spec *model = request->model;
+    if (!imbalance->given || model->experts == 0)
+        return 0;
+    double most = (double)model->experts / model->experts_per_token;
+    if (imbalance->real <= most)
+        return 0;
+    return error_set(err,
+                     "%s: imbalance=%s is more than %u experts with %u per token allow; use %g or "
+                     "less",
+                     imbalance->where, imbalance->text, model->experts, model->experts_per_token,
+                     most);
+}
+
 int plan_context_init(struct plan_context *ret, const struct plan_request *request,
                       struct error_info *err)
 {
@@ -285,6 +302,8 @@ int plan_context_init(struct plan_context *ret, const struct plan_request *reque
         find_efficiencies(ret, err) < 0 ||
         model_parameters_count(request->model, &ret->parameters, err) < 0 ||
         training_spec_from_job(request->job, ret->world, &ret->training, err) < 0)
+        return -1;
+    if (check_imbalance(request, err) < 0)
         return -1;
     training_spec_adapt(&ret->training, ret->model, &ret->parameters);
     ret->order = (enum rank_order)job_spec_number(request->job, JOB_ORDER, ORDER_TP_CP_EP_DP_PP);

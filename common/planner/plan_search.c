@@ -75,16 +75,17 @@ static int add_default_notes(struct assembly *assembly, struct error_info *err)
     return 0;
 }
 
-struct topology_note {
+struct fixed_note {
     bool applies;
     const char *text;
 };
 
-static int add_topology_notes(struct assembly *assembly, struct error_info *err)
+static int add_fixed_notes(struct assembly *assembly, struct error_info *err)
 {
     const struct plan_context *context = &assembly->context;
+    const struct job_spec *job = context->request->job;
     bool many = context->world > context->shape.gpus_per_node;
-    const struct topology_note notes[] = {
+    const struct fixed_note notes[] = {
         {!context->gpu, "the GPU is not in the catalogue: no step times, no MFU"},
         {context->capacity_bytes == 0, "the GPU's memory is unknown: nothing says what fits"},
         {!context->shape.domain_known,
@@ -93,6 +94,9 @@ static int add_topology_notes(struct assembly *assembly, struct error_info *err)
          "the NICs' rate is unknown: times assume 100 Gb/s for each GPU"},
         {many && context->shape.tier_count == 0,
          "nothing is known between nodes: all count as equally far"},
+        {context->model->experts == 0 &&
+             (job->values[JOB_IMBALANCE].given || job->values[JOB_CAPACITY_FACTOR].given),
+         "imbalance and capacity_factor are of experts, which the model does not have"},
     };
     for (size_t i = 0; i < COUNT_OF(notes); i++)
         if (notes[i].applies && add_note(assembly->list, notes[i].text, err) < 0)
@@ -138,7 +142,7 @@ static int add_notes(struct assembly *assembly, struct error_info *err)
     list->notes = arena_allocate_array(list->arena, NOTES_MAXIMUM, sizeof(*list->notes));
     if (!list->notes)
         return error_set_memory(err);
-    if (add_default_notes(assembly, err) < 0 || add_topology_notes(assembly, err) < 0 ||
+    if (add_default_notes(assembly, err) < 0 || add_fixed_notes(assembly, err) < 0 ||
         add_mixed_note(assembly, err) < 0 || add_idle_note(assembly, err) < 0)
         return -1;
     if (list->policy.result == POLICY_WARNED)

@@ -161,8 +161,7 @@ static void write_misfit(const struct plan_report *report, struct text_buffer *o
                     degrees, sharding_name(nearest->sharding), recompute_name(nearest->recompute),
                     number_bytes(nearest->memory.total_bytes).text,
                     number_bytes(nearest->memory.capacity_bytes).text);
-    if (nearest->memory.host_bytes > nearest->memory.host_capacity_bytes &&
-        nearest->memory.host_capacity_bytes > 0)
+    if (memory_lacks_host(&nearest->memory))
         text_buffer_add(out, ", and %s of a node for offload=%s, it has %s",
                         number_bytes(nearest->memory.host_bytes).text,
                         offload_name(nearest->offload),
@@ -220,6 +219,13 @@ static void add_check_plan(struct text_table *table, const struct plan *plan)
                           fit_verdict_name(memory->verdict), number_bytes(memory->total_bytes).text,
                           memory->capacity_bytes ? number_bytes(memory->capacity_bytes).text : "?",
                           memory->stage);
+    if (memory->host_bytes > 0) {
+        text_table_tone(table, memory_lacks_host(memory) ? TONE_BAD : TONE_PLAIN);
+        text_table_add(table, "host");
+        text_table_add_format(
+            table, "%s of a node, it has %s", number_bytes(memory->host_bytes).text,
+            memory->host_capacity_bytes ? number_bytes(memory->host_capacity_bytes).text : "?");
+    }
     text_table_add(table, "step");
     if (plan->time.step_seconds > 0.0)
         text_table_add_format(

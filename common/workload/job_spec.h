@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * job_spec: what the user asks for. One table of keys serves --plan, --parplan, --set,
- * job.yaml and pod annotations: this module is that table.
+ * job_spec: what the user asks for. One table of keys serves --plan, --parplan, --set, job.yaml
+ * and pod annotations: this module is that table. The same key twice with different values is
+ * refused, naming both places: a value keeps where it came from ("--parplan", "job.yaml:7").
  *
- * The same key twice with different values is refused, naming both places. A value keeps
- * where it came from ("--parplan", "job.yaml:7").
- *
- * Degrees, shard and micro_batch may be bounded instead of given: "pp<=4,tp>=2" (in a job file
- * pp: "<=4", or ">=2,<=4"). A bound is no value: the key counts as not given, and a search stays
- * within (job/job_bounds.h). A value or a bound that contradicts a bound is refused, naming both
- * places.
+ * Degrees, shard and micro_batch may be bounded instead: "pp<=4,tp>=2" (in a job file pp: "<=4").
+ * A bound is no value: the key counts as not given, and a search stays within (job/job_bounds.h).
+ * What contradicts a bound is refused, naming both places.
  */
 #ifndef WORKLOAD_JOB_SPEC_H
 #define WORKLOAD_JOB_SPEC_H
@@ -54,12 +51,11 @@ enum job_key {
     JOB_OFFLOAD,         /* none, cpu, nvme, auto */
     JOB_HOST_MEMORY_GIB, /* of a node */
     JOB_HOST_NVME_GIB,
-    /* The share in (0, 1] of the parameters that is trained; `frozen`: none, yet gradients of
-     * activations pass through (a language model behind an encoder that is trained); `lora`,
-     * `lora:RANK`: none but adapters (model_spec.h). */
-    JOB_OPTIMIZER,
-    JOB_CAPACITY_FACTOR, /* of experts: tokens that one takes, in shares of an even load */
-    JOB_IMBALANCE,       /* the fullest rank's load of experts, in shares of an even one */
+    JOB_OPTIMIZER,       /* training_spec.h */
+    JOB_CAPACITY_FACTOR, /* tokens that an expert takes, in shares of an even load */
+    JOB_IMBALANCE,       /* the fullest rank's load of experts, likewise */
+    /* Share in (0, 1] of the parameters; frozen: none, yet gradients of activations pass through;
+     * lora, lora:RANK: adapters alone (model_spec.h). */
     JOB_TRAINABLE,
     JOB_MTP, /* multi-token prediction layers that are trained */
     JOB_ORDER,
@@ -100,7 +96,6 @@ struct job_value {
 
 enum job_side { JOB_LEAST, JOB_MOST, JOB_SIDE_COUNT };
 
-/* What the search of a key that is not given stays within. */
 struct job_bound {
     bool given;
     uint64_t number;
@@ -128,8 +123,8 @@ void job_spec_free(struct job_spec *spec);
  * <key>: <what>". */
 int job_spec_set(struct job_spec *spec, const char *key, const char *value, const char *where,
                  struct error_info *err);
-/* "auto", "auto,model=llama3-8b,tp=8", "tp=8,pp<=4". Refuses: an empty item, an unknown key
- * (with the nearest), a value out of range, more than JOB_OPTION_MAXIMUM_BYTES. */
+/* "auto,model=llama3-8b,tp=8,pp<=4". Refuses: an empty item, an unknown key (with the nearest), a
+ * value out of range, more than JOB_OPTION_MAXIMUM_BYTES. */
 int job_spec_parse_option(struct job_spec *spec, const char *option, const char *where,
                           struct error_info *err);
 /* job.yaml (schema parplan.job/1). `parplan: auto` is allowed and means automatic. */
@@ -140,8 +135,7 @@ int job_spec_parse_yaml(struct job_spec *spec, const char *text, size_t bytes, c
 int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
                          struct error_info *err);
 
-/* The key table knows more words than every stage does: a word that would change nothing is
- * refused, not swallowed, and so are two keys that contradict each other (schedule=1f1b with
+/* Refuses a word that no stage knows yet, and keys that contradict each other (schedule=1f1b with
  * vpp=2). */
 int job_spec_check_available(const struct job_spec *spec, struct error_info *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of roles: no crash; every role that was read is on nodes of a role that has its own. */
 #include "tests/fuzz/fuzz_target.h"
-#include "workload/role_list.h"
+#include "workload/job/role_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,8 +3,8 @@
 #include "cli/inputs/scenario.h"
 #include "cli/output.h"
 #include "report/roles/role_report.h"
+#include "workload/job/role_list.h"
 #include "workload/model_source.h"
-#include "workload/role_list.h"
 
 #define WHERE_BYTES 160
 

@@ -215,11 +215,26 @@ static void remedy_sequence(struct remedies *remedies)
     }
 }
 
+/* Where a node's memory is short, not the GPU's. */
+static void remedy_host(struct remedies *remedies)
+{
+    const struct memory_estimate *memory = &remedies->nearest->memory;
+    if (!memory_lacks_host(memory))
+        return;
+    bool drives = remedies->nearest->offload == OFFLOAD_NVME;
+    add(remedies, drives ? "host_nvme_gib" : "host_memory_gib",
+        arena_format(remedies->arena, "offload=%s needs %.0f GiB of a node, it has %.0f",
+                     offload_name(remedies->nearest->offload), gib((double)memory->host_bytes),
+                     gib((double)memory->host_capacity_bytes)));
+}
+
 static void remedy_gpu(struct remedies *remedies)
 {
     const struct gpu_catalogue *gpus = remedies->context->request->gpus;
     uint64_t needed = remedies->nearest->memory.total_bytes;
     const struct gpu_model *best = NULL;
+    if (needed <= remedies->nearest->memory.capacity_bytes)
+        return;
     for (size_t i = 0; i < gpus->count; i++) {
         const struct gpu_model *gpu = &gpus->models[i];
         if (gpu->memory_bytes >= needed && (!best || gpu->memory_bytes < best->memory_bytes))
@@ -233,7 +248,7 @@ static void remedy_gpu(struct remedies *remedies)
 
 #define REMEDIES_EACH 9u /* the most that one of them adds: every key that takes bounds */
 
-static const remedy_fn tries[] = {remedy_bounds, remedy_given_keys, remedy_offload,
+static const remedy_fn tries[] = {remedy_bounds, remedy_given_keys, remedy_host, remedy_offload,
                                   remedy_nodes,  remedy_sequence,   remedy_gpu};
 
 int plan_remedies(const struct plan_context *context, const struct plan *nearest,

@@ -8,7 +8,7 @@
 #include "base/json_document.h"
 #include "planner/roles/role_plans.h"
 #include "report/text_style.h"
-#include "workload/role_list.h"
+#include "workload/job/role_list.h"
 
 struct role_report {
     const struct role_list *list;

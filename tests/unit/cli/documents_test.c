@@ -10,9 +10,9 @@
 #include "topology/node_readers/node_file.h"
 #include "topology/preset_catalogue.h"
 #include "workload/admin_config.h"
+#include "workload/job/role_list.h"
 #include "workload/job_spec.h"
 #include "workload/model_spec.h"
-#include "workload/role_list.h"
 
 #include <stdio.h>
 #include <string.h>

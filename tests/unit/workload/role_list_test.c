@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/unit_test.h"
-#include "workload/role_list.h"
+#include "workload/job/role_list.h"
 
 #include <string.h>
 

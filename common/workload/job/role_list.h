@@ -10,8 +10,8 @@
  *
  * Where no role says nodes or with, all share all nodes.
  */
-#ifndef WORKLOAD_ROLE_LIST_H
-#define WORKLOAD_ROLE_LIST_H
+#ifndef WORKLOAD_JOB_ROLE_LIST_H
+#define WORKLOAD_JOB_ROLE_LIST_H
 
 #include "base/arena.h"
 #include "base/error.h"

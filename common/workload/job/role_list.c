@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "workload/role_list.h"
+#include "workload/job/role_list.h"
 
 #include "base/tables/yaml_rows.h"
 #include "base/text_file.h"
