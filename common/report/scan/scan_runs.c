@@ -19,12 +19,32 @@ static const char *without_column(const struct plan *plan)
         return "offload";
     if (plan->schedule == SCHEDULE_NAIVE || plan->schedule == SCHEDULE_ZERO_BUBBLE)
         return "the schedule";
+    if (plan->degrees.ep > 1 && plan->degrees.etp > 1)
+        return "etp";
+    return NULL;
+}
+
+/* The same of the training, which all plans share. */
+static const char *training_without_column(const struct training_spec *training)
+{
+    const struct {
+        bool lacking;
+        const char *name;
+    } facts[] = {
+        {training->trainable < 1 || training->lora_rank > 0, "trainable"},
+        {training->mtp_layers > 0, "mtp"},
+        {training->optimizer != OPTIMIZER_ADAM, "optimizer"},
+        {training_expert_load(training) > 1, "imbalance and capacity_factor"},
+    };
+    for (size_t i = 0; i < COUNT_OF(facts); i++)
+        if (facts[i].lacking)
+            return facts[i].name;
     return NULL;
 }
 
 static int check_columns(const struct scan_report *report, struct error_info *err)
 {
-    const char *lacking = report->plan->training->trainable < 1 ? "trainable" : NULL;
+    const char *lacking = training_without_column(report->plan->training);
     for (size_t i = 0; i < report->grid->row_count && !lacking; i++)
         if (report->result->measures[i].seconds > 0)
             lacking = without_column(&report->grid->rows[i].plan);

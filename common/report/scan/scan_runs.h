@@ -12,8 +12,9 @@
 #include "base/error.h"
 #include "report/scan/scan_report.h"
 
-/* preset: the node preset of the cluster's nodes, or NULL. Refused: offload, a trainable
- * share below 1 and the schedules naive and zero-bubble, for which there are no columns. */
+/* preset: the node preset of the cluster's nodes, or NULL. Refused, since there are no columns
+ * for it: offload, the schedules naive and zero-bubble, etp with ep, a trainable share below 1
+ * (also frozen and LoRA), mtp, an optimizer that is not adam, experts loaded unevenly or padded. */
 int scan_runs_write(const struct scan_report *report, const char *preset, struct text_buffer *out,
                     struct error_info *err);
 

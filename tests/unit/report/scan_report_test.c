@@ -188,9 +188,7 @@ static void refuses_runs_without_a_column(void **state)
     CLEANUP(scan_result) struct scan_result *result = read_result(measured);
     struct scan_row rows[3];
     struct scan_grid grid = scan_fixture_grid;
-    struct training_spec training = *scan_fixture_report.training;
-    struct plan_report plan = scan_fixture_report;
-    const struct scan_report report = {&plan, &grid, result};
+    const struct scan_report report = {&scan_fixture_report, &grid, result};
     CLEANUP_DONE(text_buffer) struct text_buffer out;
     text_buffer_init(&out, 1 << 20);
     if (!result)
@@ -204,10 +202,40 @@ static void refuses_runs_without_a_column(void **state)
     rows[0].plan.schedule = SCHEDULE_NAIVE;
     assert_int_equal(scan_runs_write(&report, NULL, &out, &err), -1);
     assert_non_null(strstr(err.text, "no column for the schedule"));
-    training.trainable = 0.5;
-    plan.training = &training;
+    rows[0].plan.schedule = SCHEDULE_NONE;
+    rows[0].plan.degrees.ep = rows[0].plan.degrees.etp = 2;
     assert_int_equal(scan_runs_write(&report, NULL, &out, &err), -1);
-    assert_non_null(strstr(err.text, "no column for trainable"));
+    assert_non_null(strstr(err.text, "no column for etp"));
+    assert_int_equal(out.length, 0);
+}
+
+static const struct {
+    struct training_spec training;
+    const char *lacking;
+} without_column[] = {
+    {{.trainable = 0.5}, "no column for trainable;"},
+    {{.trainable = 0}, "no column for trainable;"},
+    {{.trainable = 1, .lora_rank = 16}, "no column for trainable;"},
+    {{.trainable = 1, .mtp_layers = 1}, "no column for mtp;"},
+    {{.trainable = 1, .optimizer = OPTIMIZER_MUON}, "no column for optimizer;"},
+    {{.trainable = 1, .expert_load = 1.25}, "no column for imbalance and capacity_factor;"},
+};
+
+static void refuses_training_without_a_column(void **state)
+{
+    (void)state;
+    CLEANUP(scan_result) struct scan_result *result = read_result(measured);
+    CLEANUP_DONE(text_buffer) struct text_buffer out;
+    text_buffer_init(&out, 1 << 20);
+    for (size_t i = 0; result && i < COUNT_OF(without_column); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        struct plan_report plan = scan_fixture_report;
+        const struct scan_report report = {&plan, &scan_fixture_grid, result};
+        plan.training = &without_column[i].training;
+        assert_int_equal(scan_runs_write(&report, NULL, &out, &err), -1);
+        if (!strstr(err.text, without_column[i].lacking))
+            fail_msg("%zu: \"%s\" does not say %s", i, err.text, without_column[i].lacking);
+    }
     assert_int_equal(out.length, 0);
 }
 
@@ -220,6 +248,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lives_without_predictions),
     cmocka_unit_test(writes_runs),
     cmocka_unit_test(refuses_runs_without_a_column),
+    cmocka_unit_test(refuses_training_without_a_column),
 };
 
 int main(void) { return unit_test_main("report/scan_report", tests, COUNT_OF(tests)); }
