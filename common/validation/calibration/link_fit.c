@@ -18,6 +18,7 @@ struct layout {
 };
 
 struct measurement {
+    const struct nccl_table *table;
     const struct nccl_row *row;
     const struct layout *layout;
 };
@@ -186,6 +187,7 @@ static int open_measurements(struct fit *fit, struct error_info *err)
             return -1;
         for (size_t j = 0; j < table->count; j++) {
             struct measurement *next = &fit->measurements[fit->count];
+            next->table = table;
             next->row = &table->rows[j];
             if (find_layout(fit, table, next->row, &next->layout, err) < 0)
                 return -1;
@@ -331,6 +333,86 @@ static void search(struct fit *fit, bool has_small)
     use_values(fit);
 }
 
+/* --- figures that say nothing ---------------------------------------------------------- */
+
+#define NEAR_LIMIT 0.01 /* the search's last steps are smaller */
+#define GIGA 1e9
+#define MICRO 1e-6
+#define PERCENT 100.0
+
+static bool at_most(const struct search_value *value)
+{
+    return value->value >= value->most * (1 - NEAR_LIMIT);
+}
+
+static bool at_least(const struct search_value *value)
+{
+    return value->value <= value->least * (1 + NEAR_LIMIT);
+}
+
+/* Of one GPU over that kind of link, without a share. */
+static double full_rate(const struct fit *fit, const struct plan_context *context)
+{
+    const double rates[CALIBRATED_LINK_COUNT] = {
+        [CALIBRATED_NVLINK] = context->nvlink_bytes_per_second,
+        [CALIBRATED_PCIE] = context->pcie_bytes_per_second,
+        [CALIBRATED_NETWORK] = context->network_bytes_per_second,
+    };
+    return rates[fit->kind] / share_of(fit);
+}
+
+static const struct measurement *largest_message(const struct fit *fit)
+{
+    const struct measurement *largest = NULL;
+    for (size_t i = 0; i < fit->count; i++) {
+        const struct measurement *next = &fit->measurements[i];
+        if (next->layout->kind == fit->kind && (!largest || next->row->bytes > largest->row->bytes))
+            largest = next;
+    }
+    return largest;
+}
+
+/* Inside and outside a node the model adds up, where NCCL may do both at once. */
+static const char network_remedy[] =
+    "; measure the network alone (sendrecv_perf, alltoall_perf), and check --cluster and the file";
+static const char any_remedy[] = "; check --cluster and the file";
+static const char hop_remedy[] = "; check the file, or begin at larger messages (-b 1M)";
+
+static int refuse(const struct fit *fit, const char *what, double figure, const char *unit,
+                  const char *remedy, struct error_info *err)
+{
+    const struct measurement *most = largest_message(fit);
+    const struct nccl_row *row = most->row;
+    unsigned nodes = most->layout->nodes;
+    return error_set(
+        err,
+        "%s:%u: %s over %u ranks on %u node%s: %.0f bytes took %.6g us (algbw %.4g GB/s), "
+        "and %s has %.4g GB/s a GPU: %s %.4g%s%s",
+        most->table->source, row->line, row->test, most->layout->ranks, nodes,
+        nodes == 1 ? "" : "s", row->bytes, row->seconds / MICRO, row->bytes / row->seconds / GIGA,
+        calibrated_link_name(fit->kind), full_rate(fit, &most->layout->context) / GIGA, what,
+        figure, unit, remedy);
+}
+
+static int check_figures(const struct fit *fit, bool has_small, double residual,
+                         struct error_info *err)
+{
+    const char *unit = " %, a limit";
+    if (at_most(&fit->share))
+        return refuse(fit, "its share would reach", fit->share.most * PERCENT, unit,
+                      fit->kind == CALIBRATED_NETWORK ? network_remedy : any_remedy, err);
+    if (at_least(&fit->share))
+        return refuse(fit, "its share would be down at", fit->share.least * PERCENT, unit,
+                      any_remedy, err);
+    if (has_small && (at_most(&fit->hop) || at_least(&fit->hop)))
+        return refuse(fit, "a hop's latency would be at its limit of", fit->hop.value, " s",
+                      hop_remedy, err);
+    if (residual > LINK_FIT_MAXIMUM_RESIDUAL)
+        return refuse(fit, "no share and latency predict these tables, the best are off by",
+                      residual * PERCENT, " % on average", any_remedy, err);
+    return 0;
+}
+
 static int find_kind(struct fit *fit, struct arena *arena, struct link_figures *ret,
                      struct error_info *err)
 {
@@ -340,8 +422,11 @@ static int find_kind(struct fit *fit, struct arena *arena, struct link_figures *
                          "%s: the largest message has %.0f bytes, which says nothing of the "
                          "bandwidth; run to 1 GiB (-e 1G)",
                          calibrated_link_name(fit->kind), before.largest);
-    search(fit, before.smallest <= LINK_FIT_SMALL_BYTES);
+    bool has_small = before.smallest <= LINK_FIT_SMALL_BYTES;
+    search(fit, has_small);
     struct extent after = extent_of(fit);
+    if (check_figures(fit, has_small, after.residual, err) < 0)
+        return -1;
     *ret = (struct link_figures){
         .share = fit->share.value,
         .hop_seconds = fit->hop.value,

@@ -27,6 +27,9 @@ struct text_case {
     const char *cluster;
     unsigned ranks, nodes;
     double smallest, largest;
+    double slower; /* times what the true figures give; 0: 1 */
+    double middle; /* the same of messages of neither fit; 0: as slower */
+    double small;  /* the same of messages up to LINK_FIT_SMALL_BYTES */
 };
 
 static double seconds_of(const struct plan_context *context, const struct text_case *made,
@@ -59,8 +62,15 @@ static int write_text(const struct text_case *made, struct text_buffer *out, str
         text_buffer_add(out, "# Rank %u Group 0 Pid 1 on node%u device %u [0x00] GPU\n", i,
                         i / (made->ranks / made->nodes), i);
     text_buffer_add_text(out, "# size count time algbw busbw\n");
-    for (double bytes = made->smallest; bytes <= made->largest; bytes *= 4)
-        text_buffer_add(out, "%.0f 1 %.6f 0 0\n", bytes, seconds_of(&context, made, bytes) * 1e6);
+    for (double bytes = made->smallest; bytes <= made->largest; bytes *= 4) {
+        double slower = made->slower > 0 ? made->slower : 1;
+        if (bytes > 1e5 && bytes < 1e7 && made->middle > 0)
+            slower = made->middle;
+        if (bytes <= 1e5 && made->small > 0)
+            slower = made->small;
+        text_buffer_add(out, "%.0f 1 %.6f 0 0\n", bytes,
+                        seconds_of(&context, made, bytes) * slower * 1e6);
+    }
     return text_buffer_failed(out) ? error_set_memory(err) : 0;
 }
 
@@ -205,6 +215,22 @@ static const struct {
     {{"dgx-h100:1", 8, 1, SMALLEST, 1e6}, "dgx-h100:1", "nvlink: the largest message"},
     {{"dgx-h100:2", 16, 2, SMALLEST, LARGEST}, "dgx-h100:1", "16 ranks on 2 nodes, but"},
     {{"dgx-h100:1", 1, 1, SMALLEST, LARGEST}, "dgx-h100:1", "no row"},
+    {{"dgx-h100:2", 16, 2, 1e8, LARGEST, .slower = 0.3},
+     "dgx-h100:2",
+     "and network has 50 GB/s a GPU: its share would reach 200 %, a limit; measure the network "
+     "alone"},
+    {{"dgx-h100:2", 16, 2, 1e8, LARGEST, .slower = 1e5},
+     "dgx-h100:2",
+     "its share would be down at 1 %, a limit"},
+    {{"dgx-h100:1", 8, 1, 1e8, LARGEST, .slower = 0.01},
+     "dgx-h100:1",
+     "and nvlink has 450 GB/s a GPU: its share would reach 200 %, a limit; check --cluster"},
+    {{"dgx-h100:1", 8, 1, SMALLEST, LARGEST, .small = 1e-2},
+     "dgx-h100:1",
+     "a hop's latency would be at its limit of 1e-09 s"},
+    {{"dgx-h100:1", 8, 1, SMALLEST, LARGEST, .middle = 1e-2},
+     "dgx-h100:1",
+     "no share and latency predict these tables, the best are off by"},
 };
 
 static void what_cannot_be_told_is_refused(void **state)
