@@ -6,6 +6,7 @@
 #include "validation/published_model.h"
 #include "workload/job_spec.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -256,4 +257,49 @@ bool published_run_read(const struct csv_table *table, size_t row,
     read_memory(&cells, ret);
     *ret_reason = reason;
     return reason == NULL;
+}
+
+#define ALTERNATIVES 3
+
+struct need {
+    bool runs, memory;                /* which tables */
+    const char *columns;              /* for the message */
+    const char *either[ALTERNATIVES]; /* any of them will do */
+};
+
+static const struct need needs[] = {
+    {true, true, "id or set", {"id", "set"}},
+    {true, true, "model", {"model", "layers"}},
+    {true, true, "gpu", {"gpu", "cluster"}},
+    {true, true, "n_gpus", {"n_gpus"}},
+    {true,
+     false,
+     "step_time_s, tokens_s_gpu or tflops_gpu",
+     {"step_time_s", "tokens_s_gpu", "tflops_gpu"}},
+    {false, true, "measured or status", {"measured", "status"}},
+};
+
+static bool is_met(const struct need *need, const struct csv_table *table)
+{
+    for (size_t i = 0; i < ALTERNATIVES && need->either[i]; i++)
+        if (csv_column(table, need->either[i]) != CSV_NO_COLUMN)
+            return true;
+    return false;
+}
+
+int published_runs_check(const struct csv_table *table, enum published_table kind,
+                         struct error_info *err)
+{
+    char lacking[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < COUNT_OF(needs); i++) {
+        bool asked = kind == PUBLISHED_RUNS ? needs[i].runs : needs[i].memory;
+        if (asked && !is_met(&needs[i], table))
+            used += (size_t)snprintf(lacking + used, sizeof(lacking) - used, "%s%s",
+                                     used > 0 ? "; " : "", needs[i].columns);
+    }
+    if (used == 0)
+        return 0;
+    return error_set(err, "%s: no table of %s: it has no column %s (CSV; docs/accuracy.md)",
+                     table->source, kind == PUBLISHED_RUNS ? "runs" : "memory peaks", lacking);
 }

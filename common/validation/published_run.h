@@ -56,6 +56,13 @@ struct published_run {
     bool memory_allocated;  /* what the allocator gave out: no context, no libraries */
 };
 
+enum published_table { PUBLISHED_RUNS, PUBLISHED_MEMORY };
+
+/* Refuses a table that cannot have one row of use: no column for the id or the set, the model (or
+ * its layers), the GPU (or the cluster), n_gpus, and one of the measures. Names all of them. */
+int published_runs_check(const struct csv_table *table, enum published_table kind,
+                         struct error_info *err);
+
 struct model_catalogue;
 
 /* false: skipped, *ret_reason (static text) says why. Borrows from all three. */

@@ -84,8 +84,10 @@ static int find_rates(struct bench *bench, const struct command_options *options
     if (!options->runs)
         return 0;
     CLEANUP(csv_table) struct csv_table *runs = csv_table_load(options->runs, err);
+    if (!runs || published_runs_check(runs, PUBLISHED_RUNS, err) < 0)
+        return -1;
     CLEANUP(publication_catalogue)
-    struct publication_catalogue *publications = runs ? publication_catalogue_builtin(err) : NULL;
+    struct publication_catalogue *publications = publication_catalogue_builtin(err);
     if (!publications)
         return -1;
     const struct gemm_fit_request request = {

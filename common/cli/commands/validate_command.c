@@ -6,9 +6,6 @@
 #include "cli/output.h"
 #include "report/measured/validation_report.h"
 
-#define RUNS_FILE "published_runs.csv"
-#define MEMORY_FILE "published_memory.csv"
-
 static const struct command_help help = {
     .id = COMMAND_VALIDATE,
     .name = "parplan validate",
@@ -26,14 +23,26 @@ static struct csv_table *open_builtin(const char *name, struct error_info *err)
     return text ? csv_table_parse(text, bytes, name, err) : NULL;
 }
 
+struct table_kind {
+    const char *name; /* of the compiled-in table */
+    enum published_table kind;
+};
+
+static const struct table_kind runs_kind = {"published_runs.csv", PUBLISHED_RUNS};
+static const struct table_kind memory_kind = {"published_memory.csv", PUBLISHED_MEMORY};
+
 /* A table that is named, or the compiled-in one where none is; else *ret stays NULL. */
-static int open_table(const char *path, bool builtin, const char *name, struct csv_table **ret,
-                      struct error_info *err)
+static int open_table(const char *path, bool builtin, const struct table_kind *kind,
+                      struct csv_table **ret, struct error_info *err)
 {
     if (!path && !builtin)
         return 0;
-    *ret = path ? csv_table_load(path, err) : open_builtin(name, err);
-    return *ret ? 0 : -1;
+    CLEANUP(csv_table)
+    struct csv_table *table = path ? csv_table_load(path, err) : open_builtin(kind->name, err);
+    if (!table || published_runs_check(table, kind->kind, err) < 0)
+        return -1;
+    *ret = move_pointer(table);
+    return 0;
 }
 
 static int report(const struct validation_request *request, const struct command_options *options,
@@ -54,9 +63,9 @@ static int validate(const struct command_options *options, struct command_io *io
     CLEANUP_DONE(catalogues) struct catalogues catalogues = {.gpus = NULL};
     struct csv_table *opened_runs = NULL, *opened_memory = NULL;
     bool builtin = !options->runs && !options->memory;
-    int status = open_table(options->runs, builtin, RUNS_FILE, &opened_runs, err);
+    int status = open_table(options->runs, builtin, &runs_kind, &opened_runs, err);
     if (status == 0)
-        status = open_table(options->memory, builtin, MEMORY_FILE, &opened_memory, err);
+        status = open_table(options->memory, builtin, &memory_kind, &opened_memory, err);
     CLEANUP(csv_table) struct csv_table *runs = opened_runs;
     CLEANUP(csv_table) struct csv_table *memory = opened_memory;
     CLEANUP(publication_catalogue)

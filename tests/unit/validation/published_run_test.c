@@ -311,6 +311,37 @@ static void skipped_rows_say_why(void **state)
     }
 }
 
+static const struct {
+    const char *header;
+    enum published_table kind;
+    const char *message; /* NULL: fine */
+} headers[] = {
+    {"set,layers,cluster,n_gpus,tokens_s_gpu\n", PUBLISHED_RUNS, NULL},
+    {"id,model,gpu,n_gpus,tflops_gpu\n", PUBLISHED_RUNS, NULL},
+    {"id,model,gpu,n_gpus,status\n", PUBLISHED_MEMORY, NULL},
+    {"{}\n", PUBLISHED_RUNS,
+     "t.csv: no table of runs: it has no column id or set; model; gpu; n_gpus; step_time_s, "
+     "tokens_s_gpu or tflops_gpu"},
+    {"id,model,gpu,step_time_s\n", PUBLISHED_RUNS, "no column n_gpus ("},
+    {"id,model,gpu,n_gpus,step_time_s\n", PUBLISHED_MEMORY, "no column measured or status ("},
+};
+
+static void a_table_must_have_columns_of_use(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(headers); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        const char *header = headers[i].header, *message = headers[i].message;
+        CLEANUP(csv_table)
+        struct csv_table *table = csv_table_parse(header, strlen(header), "t.csv", &err);
+        if (!table)
+            return; /* out of memory */
+        assert_int_equal(published_runs_check(table, headers[i].kind, &err), message ? -1 : 0);
+        if (message && !strstr(err.text, message))
+            fail_msg("%zu: \"%s\" does not say %s", i, err.text, message);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -323,6 +354,7 @@ int main(void)
         cmocka_unit_test(reads_facts_about_memory),
         cmocka_unit_test(experts_have_degrees_of_their_own),
         cmocka_unit_test(skipped_rows_say_why),
+        cmocka_unit_test(a_table_must_have_columns_of_use),
     };
     return unit_test_main("validation/published_run", tests, COUNT_OF(tests));
 }
