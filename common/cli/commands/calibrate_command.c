@@ -6,6 +6,7 @@
 #include "report/measured/calibration_report.h"
 #include "validation/calibration/gemm_fit.h"
 #include "validation/calibration/link_fit.h"
+#include <sys/stat.h>
 
 #define FILE_MODE 0644
 
@@ -104,6 +105,31 @@ static int find_rates(struct bench *bench, const struct command_options *options
     return 0;
 }
 
+static bool same_file(const char *left, const char *right)
+{
+    struct stat one, other;
+    return stat(left, &one) == 0 && stat(right, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* The measurements must outlive what was found in them. */
+static int check_output(const struct bench *bench, const struct command_options *options,
+                        struct error_info *err)
+{
+    const char *input = NULL;
+    if (!options->output)
+        return 0;
+    if (options->runs && same_file(options->output, options->runs))
+        input = options->runs;
+    for (size_t i = 0; i < bench->table_count; i++)
+        if (same_file(options->output, bench->tables[i]->source))
+            input = bench->tables[i]->source;
+    if (!input)
+        return 0;
+    return error_set(err, "--output %s is the file with the measurements (%s); name another",
+                     options->output, input);
+}
+
 static int write_file(const struct calibration_report *report, const char *path,
                       struct error_info *err)
 {
@@ -129,7 +155,8 @@ static int calibrate(const struct command_options *options, struct command_io *i
     bench.arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
     if (!bench.arena)
         return error_set_memory(err);
-    if (find_links(&bench, options, err) < 0 || find_rates(&bench, options, err) < 0)
+    if (find_links(&bench, options, err) < 0 || check_output(&bench, options, err) < 0 ||
+        find_rates(&bench, options, err) < 0)
         return -1;
     const struct calibration_report report = {
         .calibration = &bench.calibration,

@@ -43,8 +43,8 @@ struct words {
 struct reader {
     const char *source;
     unsigned line;
-    const struct test_kind *test;
-    struct name_index *hosts; /* of the list that is being read */
+    const struct test_kind *given, *test; /* by the caller; of the rows that follow */
+    struct name_index *hosts;             /* of the list that is being read */
     unsigned ranks, nodes;
     bool lists_ranks;   /* the last line was one of a list */
     size_t columns;     /* 0: no names yet */
@@ -88,8 +88,18 @@ static void split(char *line, struct words *ret)
 
 /* --- which test ------------------------------------------------------------------------ */
 
+static int use_test(struct reader *reader, const struct test_kind *test, struct error_info *err)
+{
+    if (reader->given && test != reader->given)
+        return error_set(err, "%s:%u: this is %s, but %s:%s was given; leave out the name",
+                         reader->source, reader->line, test->name, reader->given->name,
+                         reader->source);
+    reader->test = test;
+    return 0;
+}
+
 /* "./build/all_reduce_perf" in any line that is no row. */
-static void look_for_test(struct reader *reader, const struct words *words)
+static int look_for_test(struct reader *reader, const struct words *words, struct error_info *err)
 {
     for (size_t i = 0; i < words->count; i++) {
         const char *slash = strrchr(words->of[i], '/');
@@ -98,9 +108,10 @@ static void look_for_test(struct reader *reader, const struct words *words)
         if (length <= suffix || strcmp(name + length - suffix, PERF_SUFFIX) != 0)
             continue;
         const struct test_kind *test = find_test(name, length - suffix);
-        if (test)
-            reader->test = test;
+        if (test && use_test(reader, test, err) < 0)
+            return -1;
     }
+    return 0;
 }
 
 /* --- who took part --------------------------------------------------------------------- */
@@ -244,7 +255,8 @@ static int read_line(struct reader *reader, char *line, struct error_info *err)
     split(line, &words);
     if (!words.is_comment && words.count > 0 && reader->columns > 0 && is_number(words.of[0]))
         return read_row(reader, &words, err);
-    look_for_test(reader, &words);
+    if (look_for_test(reader, &words, err) < 0)
+        return -1;
     return words.is_comment ? read_comment(reader, &words, err) : 0;
 }
 
@@ -290,7 +302,7 @@ static int read_text(struct reader *reader, const char *text, size_t bytes, cons
                          NCCL_TABLE_MAXIMUM_BYTES >> 20);
     if (bytes > 0 && memchr(text, '\0', bytes))
         return error_set(err, "%s: has a NUL byte; a text file is expected", reader->source);
-    reader->test = test ? find_test(test, strlen(test)) : NULL;
+    reader->given = reader->test = test ? find_test(test, strlen(test)) : NULL;
     if (test && !reader->test)
         return error_set(err, "%s: no test is called %s; take " TEST_NAMES, reader->source, test);
     return read_lines(reader, text, bytes, err) < 0 ? -1 : finish(reader, err);

@@ -41,9 +41,10 @@ struct nccl_table {
     struct arena *arena;
 };
 
-/* test: "all_reduce", or NULL: the text says which. Refuses: no row, a test that is not modelled
- * (broadcast, reduce, …), a row of another number of words than the names above it, times in
- * another unit, ranks that do not share the nodes evenly. Errors name the line. */
+/* test: "all_reduce", or NULL: the text says which. Refuses: no row, a text that says another test
+ * than that, a test that is not modelled (broadcast, reduce, …), a row of another number of words
+ * than the names above it, times in another unit, ranks that do not share the nodes evenly. Errors
+ * name the line. */
 struct nccl_table *nccl_table_parse(const char *text, size_t bytes, const char *source,
                                     const char *test, struct error_info *err);
 /* name: a path, or "TEST:PATH" as "all_reduce:out.txt". */
