@@ -93,7 +93,7 @@ static const char preparation[] =
     "minutes=${PARPLAN_SWEEP_ROW_MINUTES:-30}\n"
     "mkdir -p -- \"$folder\" && folder=$(cd -- \"$folder\" && pwd) || exit 1\n"
     "results=$folder/results.csv\n"
-    "finished=0\n"
+    "finished=0 timed=0\n"
     "echo 'row,keys,exit_status,step_time_s' > \"$results\" || exit 1\n";
 
 /* --- one row ------------------------------------------------------------------------- */
@@ -139,6 +139,7 @@ static const char functions[] =
     "    if ((status == 0)); then\n"
     "        finished=$((finished + 1))\n"
     "        seconds=$(step_seconds \"$log\")\n"
+    "        [[ -z $seconds ]] || timed=$((timed + 1))\n"
     "    fi\n"
     "    printf '%s,\"%s\",%s,%s\\n' \"$PARPLAN_SWEEP_ROW\" \"$2\" \"$status\" \"$seconds\" >> "
     "\"$results\"\n"
@@ -181,11 +182,12 @@ int scan_script_write(const struct scan_script *script, struct text_buffer *out,
     text_buffer_add_text(out, functions);
     for (size_t i = 0; i < script->grid->row_count; i++)
         add_row(&script->grid->rows[i], out);
-    text_buffer_add(out,
-                    "\necho \"$finished of %zu plans ran; fill empty step times and read them "
-                    "back:\"\n"
-                    "echo \"parplan sweep, the same options, --ingest $results\"\n"
-                    "((finished > 0))\n",
-                    script->grid->row_count);
+    text_buffer_add(
+        out,
+        "\necho \"$finished of %zu plans ran, $timed with a step time; fill empty ones and "
+        "read them back:\"\n"
+        "echo \"parplan sweep, the same options, --ingest $results\"\n"
+        "((finished > 0))\n",
+        script->grid->row_count);
     return text_buffer_failed(out) ? error_set_memory(err) : 0;
 }

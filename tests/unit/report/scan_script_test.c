@@ -33,7 +33,7 @@ static void writes_a_script(void **state)
         "# the planner's answer; +TP\nexport PARPLAN_SWEEP_ROW=tp2-pp1-dp8\n",
         "run_row tp=1,pp=2,dp=8,sharding=none \\\n"
         "    tp=1,pp=2,dp=8,sharding=none,micro_batch=1,schedule=gpipe\n",
-        "of 3 plans ran",
+        "of 3 plans ran, $timed with a step time",
     };
     static char program[] = "train", steps[] = "-n={steps}", quote[] = "a'b";
     char *const words[] = {program, steps, quote};
