@@ -4,6 +4,7 @@
 #include "report/number_text.h"
 #include "report/text_table.h"
 #include <math.h>
+#include <stdio.h>
 
 #define DIGITS 6u
 #define PERCENT 100.0
@@ -123,37 +124,58 @@ static void write_skipped(const struct validation *validation, bool every_row,
 {
     if (validation->skipped_count == 0)
         return;
-    text_buffer_add(out, "%zu rows are not compared%s\n", validation->skipped_count,
+    text_buffer_add(out, "%zu row%s not compared%s\n", validation->skipped_count,
+                    validation->skipped_count == 1 ? " is" : "s are",
                     every_row ? ":" : "; --explain says why");
     for (size_t i = 0; every_row && i < validation->skipped_count; i++)
         text_buffer_add(out, "  %s: %s\n", validation->skipped[i].id,
                         validation->skipped[i].reason);
 }
 
+#define SENTENCE_BYTES 512
+#define SENTENCE_INDENT 2u
+
+static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
+
+static void write_choice(const struct choice_accuracy *choice, const struct text_style *style,
+                         struct text_buffer *out)
+{
+    char sentence[SENTENCE_BYTES];
+    if (choice->groups == 0)
+        return;
+    snprintf(sentence, sizeof(sentence),
+             "choice: %zu group%s of %u runs or more; the predicted best is %.1f %% slower than "
+             "the measured best (most %.1f %%), which is among our first %u in %.0f %%",
+             choice->groups, plural(choice->groups), CHOICE_GROUP_MINIMUM,
+             choice->top1_regret_mean * PERCENT, choice->top1_regret_max * PERCENT, CHOICE_TOP,
+             choice->best_in_top5 * PERCENT);
+    text_wrap(sentence, SENTENCE_INDENT, text_style_width(style) - SENTENCE_INDENT, out);
+    text_buffer_add_text(out, "\n");
+}
+
+static void write_verdicts(const struct validation *validation, struct text_buffer *out)
+{
+    if (validation->memory_count == 0)
+        return;
+    text_buffer_add(out,
+                    "of %zu run%s out of memory %zu %s called \"fits\"; of %zu that ran %zu %s "
+                    "called \"oom\"\n",
+                    validation->ran_out, plural(validation->ran_out), validation->false_fits,
+                    validation->false_fits == 1 ? "is" : "are", validation->ran,
+                    validation->false_ooms, validation->false_ooms == 1 ? "is" : "are");
+}
+
 void validation_report_text(const struct validation *validation, bool every_row,
                             const struct text_style *style, struct text_buffer *out)
 {
-    const struct choice_accuracy *choice = &validation->choice;
     write_sets(&validation->time_accuracy, "step time, predicted / measured - 1", style, out);
     if (every_row && validation->time_count > 0)
         write_time_rows(validation, style, out);
-    if (choice->groups > 0)
-        text_buffer_add(out,
-                        "choice: %zu groups of %u runs or more; the predicted best is %.1f %% "
-                        "slower than the measured best (most %.1f %%), which is among our first "
-                        "%u in %.0f %%\n",
-                        choice->groups, CHOICE_GROUP_MINIMUM, choice->top1_regret_mean * PERCENT,
-                        choice->top1_regret_max * PERCENT, CHOICE_TOP,
-                        choice->best_in_top5 * PERCENT);
+    write_choice(&validation->choice, style, out);
     write_sets(&validation->memory_accuracy, "peak memory, predicted / measured - 1", style, out);
     if (every_row && validation->memory_count > 0)
         write_memory_rows(validation, style, out);
-    if (validation->memory_count > 0)
-        text_buffer_add(out,
-                        "of %zu runs out of memory %zu are called \"fits\"; of %zu that ran "
-                        "%zu are called \"oom\"\n",
-                        validation->ran_out, validation->false_fits, validation->ran,
-                        validation->false_ooms);
+    write_verdicts(validation, out);
     write_skipped(validation, every_row, out);
 }
 

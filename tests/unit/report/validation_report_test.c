@@ -83,12 +83,12 @@ static void sums_up(void **state)
         "Toy-T1  1  10.0 %  10.0 %   10.0 %  +10.0 %    20.0 %\n",
         "Other   1  25.0 %  25.0 %   25.0 %  -25.0 %\n",
         "all     2  17.5 %  17.5 %   25.0 %   -7.5 %    20.0 %\n",
-        "choice: 1 groups of 4 runs or more; the predicted best is 4.3 % slower than the measured "
-        "best (most 38.4 %), which is among our first 5 in 100 %\n",
+        "choice: 1 group of 4 runs or more; the predicted best is 4.3 % slower than the measured "
+        "best (most 38.4 %), which is\n  among our first 5 in 100 %\n",
         "peak memory, predicted / measured - 1\n",
         "Toy-T1  1  50.0 %  50.0 %   50.0 %  -50.0 %\n",
-        "of 1 runs out of memory 0 are called \"fits\"; of 1 that ran 0 are called \"oom\"\n",
-        "1 rows are not compared; --explain says why\n",
+        "of 1 run out of memory 0 are called \"fits\"; of 1 that ran 0 are called \"oom\"\n",
+        "1 row is not compared; --explain says why\n",
         NULL,
     };
     expect_lines(&full, false, lines);
@@ -106,7 +106,7 @@ static void explains_every_row(void **state)
         "gt2  Other   toy-2     8  tp=1,pp=1,dp=8     2.00 s     1.50 s  -25.0 %\n",
         "gt1  Toy-T1  toy    tp=2,pp=2,dp=16  peak       64.0 GiB   32.0 GiB  fits\n",
         "gt2  Other   toy-2  tp=1,pp=1,dp=8   ran out               96.0 GiB  oom\n",
-        "1 rows are not compared:\n  gt3: FP4 is not modelled\n",
+        "1 row is not compared:\n  gt3: FP4 is not modelled\n",
         NULL,
     };
     expect_lines(&full, true, lines);
