@@ -69,7 +69,9 @@ static const struct launcher_limit limits[] = {
 };
 
 static const struct launcher_note notes[] = {
-    {"dp=% follows from the number of ranks, the micro batches per step (%) from the global batch.",
+    {"dp=% is no override: it follows from the number of ranks, the micro batches per step (%) "
+     "from "
+     "the global batch.",
      {VALUE_DP, VALUE_MICRO_BATCHES},
      0,
      0,
