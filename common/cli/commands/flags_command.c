@@ -27,6 +27,7 @@ struct flags {
     const struct launcher *launcher;
     const struct plan_list *list;
     const struct gpu_model *gpu;
+    const bool *implied; /* of each key: the launcher's, not the user's */
     const char *notes[NOTES_MAXIMUM];
     size_t note_count;
     struct text_buffer note; /* of this command */
@@ -41,7 +42,7 @@ static bool is_said(const struct job_spec *job, unsigned key)
 
 /* Keys for which the launcher leaves no choice, unless they are given. */
 static int set_implied(const struct launcher *launcher, struct job_spec *job,
-                       struct error_info *err)
+                       bool ret_implied[JOB_KEY_COUNT], struct error_info *err)
 {
     if (!launcher->implied)
         return 0;
@@ -50,16 +51,19 @@ static int set_implied(const struct launcher *launcher, struct job_spec *job,
         return -1;
     for (unsigned i = 0; i < JOB_KEY_COUNT; i++) {
         const struct job_value *value = &implied->values[i];
-        if (value->given && !is_said(job, i) &&
-            job_spec_set(job, job_key_info((enum job_key)i)->name, value->text, value->where, err) <
-                0)
+        if (!value->given || is_said(job, i))
+            continue;
+        if (job_spec_set(job, job_key_info((enum job_key)i)->name, value->text, value->where, err) <
+            0)
             return -1;
+        ret_implied[i] = true;
     }
     return 0;
 }
 
 /* The launcher, and what it says of the job before anything is planned. */
 static const struct launcher *choose_launcher(const struct command_options *options,
+                                              bool ret_implied[JOB_KEY_COUNT],
                                               struct error_info *err)
 {
     struct job_spec *job = options->job;
@@ -73,7 +77,7 @@ static const struct launcher *choose_launcher(const struct command_options *opti
         return NULL;
     if (!framework && job_spec_set(job, "framework", launcher->framework, "--launcher", err) < 0)
         return NULL;
-    return set_implied(launcher, job, err) < 0 ? NULL : launcher;
+    return set_implied(launcher, job, ret_implied, err) < 0 ? NULL : launcher;
 }
 
 /* The GPU of the cluster's kinds that needs most of the environment: one before Blackwell. */
@@ -183,21 +187,85 @@ static int write_flags(struct flags *flags, struct command_io *io, struct error_
     return failed < 0 ? -1 : EXIT_DONE;
 }
 
+/* The best of the plans that some launcher can express, of those of its framework at first. */
+static const struct plan *find_expressible(const struct flags *flags, const struct plan_list *list,
+                                           struct text_buffer *ret_launchers)
+{
+    for (unsigned any_framework = 0; any_framework < 2; any_framework++)
+        for (size_t i = 0; i < list->plan_count; i++) {
+            const struct launch_plan launch = launch_of(flags, &list->plans[i]);
+            if (launcher_write_able(&launch, any_framework == 0, ret_launchers) > 0)
+                return &list->plans[i];
+        }
+    return NULL;
+}
+
+/* What fits without the keys that the launcher alone has set, and what can express it: an empty
+ * text where nothing does. */
+static int write_other_launchers(struct flags *flags, struct text_buffer *out,
+                                 struct error_info *err)
+{
+    struct job_spec *job = flags->options->job;
+    bool open = false;
+    for (unsigned i = 0; i < JOB_KEY_COUNT; i++)
+        if (flags->implied[i]) {
+            job->values[i].given = false;
+            open = true;
+        }
+    if (!open)
+        return 0;
+    CLEANUP(plan_list) struct plan_list *list = plan_search(&flags->scenario->request, err);
+    if (!list)
+        return -1;
+    CLEANUP_DONE(text_buffer) struct text_buffer launchers;
+    text_buffer_init(&launchers, NOTE_BYTES);
+    const struct plan *plan = find_expressible(flags, list, &launchers);
+    if (text_buffer_failed(&launchers))
+        return error_set_memory(err);
+    if (!plan)
+        return 0;
+    char degrees[DEGREES_TEXT_BYTES];
+    degrees_text(&plan->degrees, degrees);
+    text_buffer_add(out, "%s with %s fits, which --launcher %s cannot express; use --launcher %s",
+                    degrees, sharding_name(plan->sharding), flags->launcher->name,
+                    text_buffer_text(&launchers));
+    return 0;
+}
+
+/* The planner's remedy may be a key that the user never gave: then another launcher is. */
+static int refuse_fit(struct flags *flags, const struct plan_list *list, struct error_info *err)
+{
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, NOTE_BYTES);
+    if (write_other_launchers(flags, &text, err) < 0)
+        return -1;
+    if (text_buffer_failed(&text))
+        return error_set_memory(err);
+    const struct plan_remedy remedy = {.kind = "launcher", .text = text_buffer_text(&text)};
+    struct plan_list shown = *list;
+    if (text.length > 0) {
+        shown.remedies = &remedy;
+        shown.remedy_count = 1;
+    }
+    const struct placement refused = {.outcome = PLACEMENT_NO_FIT, .list = &shown};
+    placement_refusal(&refused, err);
+    return EXIT_NO_FIT;
+}
+
 static int search(struct flags *flags, struct command_io *io, struct error_info *err)
 {
     flags->scenario->request.top = PLANS_TRIED;
     CLEANUP(plan_list) struct plan_list *list = plan_search(&flags->scenario->request, err);
     if (!list)
         return -1;
-    const struct placement refused = {
-        .outcome = list->policy.result == POLICY_DENIED ? PLACEMENT_DENIED : PLACEMENT_NO_FIT,
-        .list = list,
-        .verdict = list->policy,
-    };
-    if (refused.outcome == PLACEMENT_DENIED || list->plan_count == 0) {
+    if (list->policy.result == POLICY_DENIED) {
+        const struct placement refused = {
+            .outcome = PLACEMENT_DENIED, .list = list, .verdict = list->policy};
         placement_refusal(&refused, err);
-        return refused.outcome == PLACEMENT_DENIED ? EXIT_REFUSED : EXIT_NO_FIT;
+        return EXIT_REFUSED;
     }
+    if (list->plan_count == 0)
+        return refuse_fit(flags, list, err);
     flags->list = list;
     return write_flags(flags, io, err);
 }
@@ -208,7 +276,8 @@ int flags_command(int argc, char **argv, struct command_io *io, struct error_inf
     bool only_help = false;
     if (command_options_parse(&options, &help, argc, argv, io, &only_help, err) < 0 || only_help)
         return only_help ? EXIT_DONE : -1;
-    const struct launcher *launcher = choose_launcher(&options, err);
+    bool implied[JOB_KEY_COUNT] = {false};
+    const struct launcher *launcher = choose_launcher(&options, implied, err);
     if (!launcher)
         return -1;
     CLEANUP_DONE(scenario) struct scenario scenario = {.config = NULL};
@@ -219,6 +288,7 @@ int flags_command(int argc, char **argv, struct command_io *io, struct error_inf
         .options = &options,
         .launcher = launcher,
         .gpu = oldest_gpu(&scenario),
+        .implied = implied,
     };
     text_buffer_init(&flags.note, NOTE_BYTES);
     int status = search(&flags, io, err);

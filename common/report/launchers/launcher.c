@@ -79,15 +79,34 @@ static const struct launcher_limit *find_limit(const struct launcher *launcher, 
     return NULL;
 }
 
-static void add_able_launchers(uint64_t traits, struct text_buffer *out)
+static bool runs(const struct launcher *launcher, const char *profile)
 {
-    const char *before = ", or --launcher ";
+    return strcmp(launcher->framework, profile) == 0 ||
+           (launcher->also && strcmp(launcher->also, profile) == 0);
+}
+
+size_t launcher_write_able(const struct launch_plan *launch, bool same_framework,
+                           struct text_buffer *out)
+{
+    uint64_t traits = launch_plan_traits(launch);
+    size_t count = 0;
     for (size_t i = 0; i < COUNT_OF(launchers); i++) {
-        if (find_limit(launchers[i], traits))
+        if (find_limit(launchers[i], traits) ||
+            (same_framework && !runs(launchers[i], launch->profile->name)))
             continue;
-        text_buffer_add(out, "%s%s", before, launchers[i]->name);
-        before = ", ";
+        text_buffer_add(out, "%s%s", count == 0 ? "" : ", ", launchers[i]->name);
+        count++;
     }
+    return count;
+}
+
+static int add_able_launchers(const struct launch_plan *launch, struct text_buffer *out)
+{
+    CLEANUP_DONE(text_buffer) struct text_buffer names;
+    text_buffer_init(&names, LINE_MAXIMUM_BYTES);
+    if (launcher_write_able(launch, false, &names) > 0)
+        text_buffer_add(out, ", or --launcher %s", text_buffer_text(&names));
+    return text_buffer_failed(&names) ? -1 : 0;
 }
 
 int launcher_check(const struct launcher *launcher, const struct launch_plan *launch,
@@ -102,8 +121,7 @@ int launcher_check(const struct launcher *launcher, const struct launch_plan *la
     text_buffer_add(&line, "--launcher %s: ", launcher->name);
     launch_plan_write(launch, limit->key, true, &line);
     text_buffer_add(&line, ": %s; %s", limit->why, limit->remedy);
-    add_able_launchers(traits, &line);
-    if (text_buffer_failed(&line))
+    if (add_able_launchers(launch, &line) < 0 || text_buffer_failed(&line))
         return error_set_memory(err);
     return error_set(err, "%s", text_buffer_text(&line));
 }

@@ -85,6 +85,10 @@ const struct launcher *launcher_of_framework(const char *profile);
  * say this plan. */
 int launcher_check(const struct launcher *launcher, const struct launch_plan *launch,
                    struct error_info *err);
+/* Writes "torchrun-fsdp, accelerate": those that can say this plan; `same_framework`: only those
+ * that run the framework it was planned with. Returns how many. */
+size_t launcher_write_able(const struct launch_plan *launch, bool same_framework,
+                           struct text_buffer *out);
 /* launcher_check, then everything that it must be told. */
 struct launch_settings *launch_settings_create(const struct launcher *launcher,
                                                const struct launch_plan *launch,

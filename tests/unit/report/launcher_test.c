@@ -321,6 +321,22 @@ static void names_the_environment(void **state)
     }
 }
 
+static void writes_who_is_able(void **state)
+{
+    (void)state;
+    struct launch_fixture fixture;
+    launch_fixture_init(&fixture, "tp=2");
+    fixture.profile.name = "fsdp2";
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, 1000);
+    assert_int_equal(launcher_write_able(&fixture.launch, true, &text), 2);
+    assert_string_equal(text_buffer_text(&text), "torchrun-fsdp, accelerate");
+    launch_fixture_init(&fixture, "pp=2");
+    fixture.profile.name = "deepspeed";
+    assert_int_equal(launcher_write_able(&fixture.launch, true, &text), 0);
+    assert_int_equal(launcher_write_able(&fixture.launch, false, &text), 4);
+}
+
 static int create_settings(void *context, struct error_info *err)
 {
     const struct launch_fixture *fixture = context;
@@ -357,7 +373,7 @@ int main(void)
         cmocka_unit_test(tables_are_whole),        cmocka_unit_test(refuses_what_cannot_be_said),
         cmocka_unit_test(named_launchers_can),     cmocka_unit_test(tiles_are_said_or_refused),
         cmocka_unit_test(says_what_the_plan_says), cmocka_unit_test(names_the_environment),
-        cmocka_unit_test(fails_cleanly),
+        cmocka_unit_test(writes_who_is_able),      cmocka_unit_test(fails_cleanly),
     };
     return unit_test_main("report/launcher", tests, COUNT_OF(tests));
 }
