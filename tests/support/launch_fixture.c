@@ -2,6 +2,7 @@
 #include "tests/support/launch_fixture.h"
 #include "tests/support/unit_test.h"
 #include "workload/job_spec.h"
+#include <stdio.h>
 
 #define GPUS 64u
 #define GLOBAL_BATCH 512u
@@ -37,6 +38,22 @@ static int plan_of(const struct job_spec *job, struct plan *ret, struct error_in
     return 0;
 }
 
+static void set_training(const struct job_spec *job, struct launch_fixture *fixture)
+{
+    const struct job_value *capacity = &job->values[JOB_CAPACITY_FACTOR];
+    struct training_spec *training = &fixture->training;
+    training->lora_rank = (unsigned)job_spec_number(job, JOB_TRAINABLE, 0);
+    if (job->values[JOB_TRAINABLE].given && training->lora_rank == 0)
+        training->trainable = job->values[JOB_TRAINABLE].real;
+    training->optimizer = (enum optimizer)job_spec_number(job, JOB_OPTIMIZER, OPTIMIZER_ADAM);
+    training->mtp_layers = (unsigned)job_spec_number(job, JOB_MTP, 0);
+    if (!capacity->given)
+        return;
+    snprintf(fixture->capacity_factor, sizeof(fixture->capacity_factor), "%s", capacity->text);
+    fixture->launch.capacity_factor = fixture->capacity_factor;
+    fixture->launch.experts_padded = !job->values[JOB_IMBALANCE].given;
+}
+
 void launch_fixture_init(struct launch_fixture *fixture, const char *keys)
 {
     struct error_info err = {.kind = ERROR_NONE};
@@ -59,4 +76,5 @@ void launch_fixture_init(struct launch_fixture *fixture, const char *keys)
         .world = GPUS,
         .gpus_per_node = 8,
     };
+    set_training(job, fixture);
 }

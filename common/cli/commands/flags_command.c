@@ -101,6 +101,7 @@ static const struct gpu_model *oldest_gpu(const struct scenario *scenario)
 
 static struct launch_plan launch_of(const struct flags *flags, const struct plan *plan)
 {
+    const struct job_value *values = flags->options->job->values;
     return (struct launch_plan){
         .plan = plan,
         .model = flags->scenario->model,
@@ -109,6 +110,9 @@ static struct launch_plan launch_of(const struct flags *flags, const struct plan
         .gpu = flags->gpu,
         .world = flags->scenario->world,
         .gpus_per_node = flags->scenario->gpus_per_node,
+        .capacity_factor =
+            values[JOB_CAPACITY_FACTOR].given ? values[JOB_CAPACITY_FACTOR].text : NULL,
+        .experts_padded = values[JOB_CAPACITY_FACTOR].given && !values[JOB_IMBALANCE].given,
     };
 }
 

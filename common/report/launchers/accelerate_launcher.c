@@ -117,6 +117,7 @@ static const struct launcher_note notes[] = {
     NOTE("Recompute of the attention alone is the program's.", TRAIT(RECOMPUTE_SELECTIVE), 0, 0),
     NOTE("nvme_path is a placeholder: name a file system on the node's own NVMe.",
          TRAIT(OFFLOAD_NVME), 0, 0),
+    PROGRAM_NOTES("the program must freeze the model and add them (PEFT)"),
     NOTE("Part of the parameters is frozen: the program's own matter (PEFT).", TRAIT(PART_TRAINED),
          0, 0),
 };

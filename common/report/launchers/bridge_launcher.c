@@ -22,7 +22,10 @@ static const struct launcher_rule arguments[] = {
     NUMBER_RULE("model.context_parallel_size", CP, 0, 0, 0),
     NUMBER_RULE("model.expert_model_parallel_size", EP, TRAIT(MOE), 0, 0),
     NUMBER_RULE("model.expert_tensor_parallel_size", ETP, TRAIT(MOE), 0, 0),
-    WORD_RULE("model.moe_token_dispatcher_type", "alltoall", TRAIT(EP), 0, 0),
+    WORD_RULE("model.moe_token_dispatcher_type", "alltoall", 0, TRAIT(EP) | TRAIT(CAPACITY), 0),
+    VALUE_RULE("model.moe_expert_capacity_factor", CAPACITY, TRAIT(CAPACITY), 0, 0),
+    RULE("model.moe_pad_expert_input_to_capacity", TRUE, TRAIT(PADDED), 0, 0),
+    NUMBER_RULE("model.mtp_num_layers", MTP, TRAIT(MTP), 0, 0),
     RULE("model.sequence_parallel", TRUE, TRAIT(SEQUENCE_PARALLEL), 0, 0),
     RULE("model.sequence_parallel", FALSE, 0, 0, TRAIT(SEQUENCE_PARALLEL)),
     NUMBER_RULE("model.seq_length", SEQUENCE_LENGTH, 0, 0, 0),
@@ -54,6 +57,7 @@ static const struct launcher_rule arguments[] = {
     RULE("ddp.overlap_param_gather", FALSE, TRAIT(NONE), 0, 0),
     RULE("optimizer.optimizer_cpu_offload", TRUE, TRAIT(OFFLOAD_CPU), 0, 0),
     RULE("optimizer.use_precision_aware_optimizer", TRUE, TRAIT(OFFLOAD_CPU), 0, 0),
+    VALUE_RULE("optimizer.optimizer", OPTIMIZER, TRAIT(SGD), 0, 0),
     RULE("dist.use_tp_pp_dp_mapping", TRUE, TRAIT(PP_BEFORE_DP), 0, 0),
 };
 
@@ -66,6 +70,12 @@ static const struct launcher_limit limits[] = {
           TRAIT(OFFLOAD_CPU), FSDP, 0),
     LIMIT(ORDER, "Megatron-FSDP knows the default order only", "use order=tp-cp-ep-dp-pp",
           TRAIT(PP_BEFORE_DP), FSDP, 0),
+    LIMIT(OPTIMIZER, "its distributed optimizer keeps no SGD",
+          "use optimizer=adam, or sharding=none", TRAIT(SGD), TRAITS_SHARDED, 0),
+    LIMIT(OPTIMIZER, "Megatron-FSDP does not know Muon", "use sharding=zero1", TRAIT(MUON), FSDP,
+          0),
+    LIMIT(OPTIMIZER, "it offloads Adam only", "use offload=none, or optimizer=adam",
+          TRAIT(OFFLOAD_CPU), TRAIT(SGD) | TRAIT(MUON), 0),
 };
 
 static const struct launcher_note notes[] = {
@@ -79,6 +89,8 @@ static const struct launcher_note notes[] = {
     NOTE("NeMo 2 takes the model. keys below trainer.strategy. and the batch below data.", 0, 0, 0),
     NOTE("The gradients stay on the GPU: the plan counted them on the host.", TRAIT(OFFLOAD_CPU), 0,
          0),
+    LORA_NOTE("give the recipe its peft=, a LoRA of that dim on all linear layers"),
+    OPTIMIZER_NOTE(0, TRAITS_OPTIMIZERS, TRAIT(SGD)),
     NOTE("Part of the parameters is frozen: give the recipe its peft= as well.",
          TRAIT(PART_TRAINED), 0, 0),
 };

@@ -78,6 +78,7 @@ static const struct launcher_note notes[] = {
          TRAIT(OFFLOAD_NVME), 0, 0),
     NOTE("DeepSpeedCPUAdam uses the host's cores: OMP_NUM_THREADS is the node's cores / its GPUs.",
          0, TRAIT(OFFLOAD_CPU) | TRAIT(OFFLOAD_NVME), 0),
+    PROGRAM_NOTES("the program must freeze the model and add them (PEFT)"),
     NOTE("Part of the parameters is frozen: the program's own matter.", TRAIT(PART_TRAINED), 0, 0),
 };
 

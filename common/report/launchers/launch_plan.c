@@ -4,7 +4,8 @@
 
 /* A word more of a plan needs a trait here, and a rule or a limit in every launcher's table. */
 _Static_assert(SHARDING_COUNT == 5 && SCHEDULE_COUNT == 6 && RECOMPUTE_COUNT == 3 &&
-                   PRECISION_COUNT == 4 && OFFLOAD_COUNT == 3 && RANK_ORDER_COUNT == 2,
+                   PRECISION_COUNT == 4 && OFFLOAD_COUNT == 3 && RANK_ORDER_COUNT == 2 &&
+                   OPTIMIZER_COUNT == 5 && PLAN_TRAIT_COUNT <= 64,
                "launchers know these words of a plan");
 
 static uint64_t when(bool holds, enum plan_trait trait) { return holds ? UINT64_C(1) << trait : 0; }
@@ -68,6 +69,18 @@ static uint64_t machine_traits(const struct launch_plan *launch)
            when(strcmp(launch->gpu->vendor, "amd") == 0, TRAIT_AMD);
 }
 
+static uint64_t training_traits(const struct launch_plan *launch)
+{
+    const struct training_spec *training = launch->training;
+    bool capacity = launch->capacity_factor && launch->model->experts > 0;
+    unsigned optimizer = (unsigned)training->optimizer;
+    return when(training->lora_rank > 0, TRAIT_LORA) |
+           when(training->lora_rank == 0 && training->trainable < 1.0, TRAIT_PART_TRAINED) |
+           when(optimizer > 0, (enum plan_trait)(TRAIT_ADAM_8BIT + optimizer - 1)) |
+           when(training->mtp_layers > 0, TRAIT_MTP) | when(capacity, TRAIT_CAPACITY) |
+           when(capacity && launch->experts_padded, TRAIT_PADDED);
+}
+
 uint64_t launch_plan_traits(const struct launch_plan *launch)
 {
     const struct plan *plan = launch->plan;
@@ -75,7 +88,7 @@ uint64_t launch_plan_traits(const struct launch_plan *launch)
     bool zero_engine =
         strcmp(profile, "deepspeed") == 0 || strcmp(profile, "megatron-deepspeed") == 0;
     return degree_traits(launch) | expert_traits(launch) | pipeline_traits(launch) |
-           machine_traits(launch) |
+           machine_traits(launch) | training_traits(launch) |
            when(plan->degrees.tp > 1 && launch->profile->sequence_parallel,
                 TRAIT_SEQUENCE_PARALLEL) |
            when(true, (enum plan_trait)(TRAIT_NONE + (unsigned)plan->sharding)) |
@@ -84,7 +97,6 @@ uint64_t launch_plan_traits(const struct launch_plan *launch)
            when(true, (enum plan_trait)(TRAIT_OFFLOAD_NONE + (unsigned)plan->offload)) |
            when(plan->memory.tiles > 1, TRAIT_TILED) |
            when(plan->order == ORDER_TP_CP_EP_PP_DP, TRAIT_PP_BEFORE_DP) |
-           when(launch->training->trainable < 1.0, TRAIT_PART_TRAINED) |
            when(zero_engine, TRAIT_ZERO_ENGINE);
 }
 
@@ -129,6 +141,8 @@ uint64_t launch_plan_number(const struct launch_plan *launch, enum plan_value va
         [VALUE_LOCAL_BATCH] = (uint64_t)plan->micro_batch * plan->micro_batches,
         [VALUE_SEQUENCE_LENGTH] = launch->training->sequence_length,
         [VALUE_TILES] = plan->memory.tiles,
+        [VALUE_LORA_RANK] = launch->training->lora_rank,
+        [VALUE_MTP] = launch->training->mtp_layers,
         [VALUE_ZERO_STAGE] = zero_stage(plan->sharding),
         [VALUE_WORLD] = launch->world,
         [VALUE_NODES] = (launch->world + node - 1) / node,
@@ -138,9 +152,13 @@ uint64_t launch_plan_number(const struct launch_plan *launch, enum plan_value va
     return of_layout ? layout_number(launch, value) : numbers[value];
 }
 
-/* NULL: a number. */
-static const char *value_word(const struct plan *plan, enum plan_value value)
+/* In the order of the enum, as the keys of a job spell them. */
+static const char *const optimizer_names[OPTIMIZER_COUNT] = {"adam", "adam_8bit", "adam_bf16",
+                                                             "muon", "sgd"};
+
+const char *launch_plan_word(const struct launch_plan *launch, enum plan_value value)
 {
+    const struct plan *plan = launch->plan;
     switch (value) {
     case VALUE_SHARDING:
         return sharding_name(plan->sharding);
@@ -154,6 +172,10 @@ static const char *value_word(const struct plan *plan, enum plan_value value)
         return offload_name(plan->offload);
     case VALUE_ORDER:
         return rank_order_name(plan->order);
+    case VALUE_OPTIMIZER:
+        return optimizer_names[launch->training->optimizer];
+    case VALUE_CAPACITY:
+        return launch->capacity_factor;
     default:
         return NULL;
     }
@@ -178,12 +200,15 @@ static const char *const key_names[PLAN_VALUE_COUNT] = {
     [VALUE_PRECISION] = "precision",
     [VALUE_OFFLOAD] = "offload",
     [VALUE_ORDER] = "order",
+    [VALUE_OPTIMIZER] = "optimizer",
+    [VALUE_CAPACITY] = "capacity_factor",
+    [VALUE_MTP] = "mtp",
 };
 
 void launch_plan_write(const struct launch_plan *launch, enum plan_value value, bool with_key,
                        struct text_buffer *out)
 {
-    const char *word = value_word(launch->plan, value);
+    const char *word = launch_plan_word(launch, value);
     if (with_key && key_names[value])
         text_buffer_add(out, "%s=", key_names[value]);
     if (word)

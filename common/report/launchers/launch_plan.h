@@ -23,6 +23,8 @@ struct launch_plan {
     const struct gpu_model *gpu;             /* NULL: not in the catalogue */
     uint64_t world;                          /* GPUs that take part */
     unsigned gpus_per_node;
+    const char *capacity_factor; /* of the job, as given; NULL: none */
+    bool experts_padded;         /* to capacity_factor (training_spec.h) */
 };
 
 enum plan_trait {
@@ -57,13 +59,21 @@ enum plan_trait {
     TRAIT_OFFLOAD_NVME,
     TRAIT_TILED, /* fits only with layers cut into tiles (memory_model.h) */
     TRAIT_GPIPE,
-    TRAIT_RARE_SCHEDULE,   /* naive or zero-bubble */
-    TRAIT_PP_BEFORE_DP,    /* order tp-cp-ep-pp-dp */
-    TRAIT_UNEVEN,          /* the stages' layers differ */
-    TRAIT_COUNTS_FIRST,    /* the embedding counts as a layer */
-    TRAIT_COUNTS_LAST,     /* the loss counts as a layer */
-    TRAIT_SHORT_LAST,      /* the last stage is several layers short */
-    TRAIT_PART_TRAINED,    /* trainable below 1 */
+    TRAIT_RARE_SCHEDULE, /* naive or zero-bubble */
+    TRAIT_PP_BEFORE_DP,  /* order tp-cp-ep-pp-dp */
+    TRAIT_UNEVEN,        /* the stages' layers differ */
+    TRAIT_COUNTS_FIRST,  /* the embedding counts as a layer */
+    TRAIT_COUNTS_LAST,   /* the loss counts as a layer */
+    TRAIT_SHORT_LAST,    /* the last stage is several layers short */
+    TRAIT_PART_TRAINED,  /* trainable below 1, and no LoRA */
+    TRAIT_LORA,          /* adapters alone are trained */
+    TRAIT_ADAM_8BIT,     /* the optimizer, where it is not Adam in fp32 */
+    TRAIT_ADAM_BF16,
+    TRAIT_MUON,
+    TRAIT_SGD,
+    TRAIT_MTP,             /* multi-token prediction layers are trained */
+    TRAIT_CAPACITY,        /* experts take capacity_factor of an even load at most */
+    TRAIT_PADDED,          /* and are padded to it */
     TRAIT_BLACKWELL,       /* the GPU is of that architecture */
     TRAIT_AMD,             /* the GPU's vendor */
     TRAIT_ZERO_ENGINE,     /* planned for DeepSpeed */
@@ -75,6 +85,7 @@ enum plan_trait {
 
 #define TRAIT(name) (UINT64_C(1) << TRAIT_##name)
 #define TRAITS_SHARDED (TRAIT(ZERO1) | TRAIT(ZERO2) | TRAIT(ZERO3) | TRAIT(HSDP))
+#define TRAITS_OPTIMIZERS (TRAIT(ADAM_8BIT) | TRAIT(ADAM_BF16) | TRAIT(MUON) | TRAIT(SGD))
 #define TRAITS_FULLY_SHARDED (TRAIT(ZERO3) | TRAIT(HSDP))
 
 /* Blackwell and what the catalogue names after it ("blackwell-ultra"). */
@@ -107,15 +118,21 @@ enum plan_value {
     VALUE_WORLD,
     VALUE_NODES,
     VALUE_GPUS_PER_NODE,
+    VALUE_LORA_RANK,
+    VALUE_MTP,
     VALUE_SHARDING, /* from here on words */
     VALUE_SCHEDULE,
     VALUE_RECOMPUTE,
     VALUE_PRECISION,
     VALUE_OFFLOAD,
     VALUE_ORDER,
+    VALUE_OPTIMIZER,
+    VALUE_CAPACITY,
     PLAN_VALUE_COUNT
 };
 
+/* NULL for numbers, and for a capacity_factor that is not given. */
+const char *launch_plan_word(const struct launch_plan *launch, enum plan_value value);
 /* 0 for words. */
 uint64_t launch_plan_number(const struct launch_plan *launch, enum plan_value value);
 /* "pp=4", "sharding=zero1"; values without a key: only the number. */

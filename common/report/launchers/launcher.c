@@ -139,7 +139,7 @@ static void add_settings(const struct launch_plan *launch, uint64_t traits,
             .kind = rule->kind,
             .number =
                 rule->value == VALUE_NONE ? rule->literal : launch_plan_number(launch, rule->value),
-            .word = rule->word};
+            .word = rule->word ? rule->word : launch_plan_word(launch, rule->value)};
     }
 }
 

@@ -21,9 +21,9 @@
 struct launcher_rule {
     const char *path; /* as launch_setting.path */
     enum setting_kind kind;
-    enum plan_value value; /* of a SETTING_NUMBER; VALUE_NONE: the literal */
+    enum plan_value value; /* VALUE_NONE: the literal, or the word */
     uint64_t literal;
-    const char *word; /* of a SETTING_WORD or SETTING_LIST */
+    const char *word; /* of a SETTING_WORD or SETTING_LIST; NULL: the word of `value` */
     uint64_t all, any, none;
 };
 

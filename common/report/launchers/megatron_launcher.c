@@ -3,11 +3,13 @@
  * Megatron-LM's pretrain scripts: arguments. Names and what excludes what:
  * megatron/training/arguments.py and the dataclasses that it makes arguments of
  * (megatron/core/transformer/transformer_config.py, model_parallel_config.py,
- * megatron/training/config/).
+ * megatron/training/config/, megatron/core/optimizer/).
  */
 #include "report/launchers/launcher_rules.h"
 
 #define FSDP (TRAIT(ZERO2) | TRAITS_FULLY_SHARDED)
+/* core/optimizer/optimizer_config.py: only with the distributed optimizer. */
+#define BF16_MOMENTS (TRAIT(ADAM_BF16) | TRAIT(ZERO1))
 
 static const struct launcher_rule arguments[] = {
     NUMBER_RULE("--tensor-model-parallel-size", TP, 0, 0, 0),
@@ -19,7 +21,10 @@ static const struct launcher_rule arguments[] = {
     NUMBER_RULE("--context-parallel-size", CP, 0, 0, 0),
     NUMBER_RULE("--expert-model-parallel-size", EP, TRAIT(MOE), 0, 0),
     NUMBER_RULE("--expert-tensor-parallel-size", ETP, TRAIT(MOE), 0, 0),
-    WORD_RULE("--moe-token-dispatcher-type", "alltoall", TRAIT(EP), 0, 0),
+    WORD_RULE("--moe-token-dispatcher-type", "alltoall", 0, TRAIT(EP) | TRAIT(CAPACITY), 0),
+    VALUE_RULE("--moe-expert-capacity-factor", CAPACITY, TRAIT(CAPACITY), 0, 0),
+    RULE("--moe-pad-expert-input-to-capacity", SWITCH, TRAIT(PADDED), 0, 0),
+    NUMBER_RULE("--mtp-num-layers", MTP, TRAIT(MTP), 0, 0),
     RULE("--sequence-parallel", SWITCH, TRAIT(SEQUENCE_PARALLEL), 0, 0),
     NUMBER_RULE("--micro-batch-size", MICRO_BATCH, 0, 0, 0),
     NUMBER_RULE("--global-batch-size", GLOBAL_BATCH, 0, 0, 0),
@@ -43,6 +48,10 @@ static const struct launcher_rule arguments[] = {
     RULE("--overlap-param-gather", SWITCH, TRAIT(DP), TRAITS_SHARDED, 0),
     RULE("--optimizer-cpu-offload", SWITCH, TRAIT(OFFLOAD_CPU), 0, 0),
     RULE("--use-precision-aware-optimizer", SWITCH, TRAIT(OFFLOAD_CPU), 0, 0),
+    RULE("--use-precision-aware-optimizer", SWITCH, BF16_MOMENTS, 0, TRAIT(OFFLOAD_CPU)),
+    WORD_RULE("--exp-avg-dtype", "bf16", BF16_MOMENTS, 0, TRAIT(OFFLOAD_CPU)),
+    WORD_RULE("--exp-avg-sq-dtype", "bf16", BF16_MOMENTS, 0, TRAIT(OFFLOAD_CPU)),
+    VALUE_RULE("--optimizer", OPTIMIZER, 0, TRAIT(SGD) | TRAIT(MUON), 0),
     RULE("--use-tp-pp-dp-mapping", SWITCH, TRAIT(PP_BEFORE_DP), 0, 0),
 };
 
@@ -54,6 +63,12 @@ static const struct launcher_limit limits[] = {
           TRAIT(OFFLOAD_CPU), FSDP, 0),
     LIMIT(ORDER, "Megatron-FSDP knows the default order only", "use order=tp-cp-ep-dp-pp",
           TRAIT(PP_BEFORE_DP), FSDP, 0),
+    LIMIT(OPTIMIZER, "its distributed optimizer keeps no SGD",
+          "use optimizer=adam, or sharding=none", TRAIT(SGD), TRAITS_SHARDED, 0),
+    LIMIT(OPTIMIZER, "Megatron-FSDP does not know Muon", "use sharding=zero1", TRAIT(MUON), FSDP,
+          0),
+    LIMIT(OPTIMIZER, "it offloads Adam only", "use offload=none, or optimizer=adam",
+          TRAIT(OFFLOAD_CPU), TRAIT(SGD) | TRAIT(MUON), 0),
 };
 
 static const struct launcher_note notes[] = {
@@ -69,6 +84,12 @@ static const struct launcher_note notes[] = {
          0, 0, 0),
     NOTE("The gradients stay on the GPU: the plan counted them on the host.", TRAIT(OFFLOAD_CPU), 0,
          0),
+    LORA_NOTE("pretrain_gpt.py has no adapters, so the script must freeze the model and add them "
+              "(Megatron-Bridge has them)"),
+    OPTIMIZER_NOTE(TRAIT(ADAM_8BIT), 0, 0),
+    OPTIMIZER_NOTE(TRAIT(ADAM_BF16), 0, TRAIT(ZERO1)),
+    OPTIMIZER_NOTE(BF16_MOMENTS | TRAIT(OFFLOAD_CPU), 0, 0),
+    NOTE("Muon comes from the package emerging_optimizers.", TRAIT(MUON), 0, 0),
     NOTE("Part of the parameters is frozen: the script's own matter.", TRAIT(PART_TRAINED), 0, 0),
 };
 

@@ -89,6 +89,7 @@ static const struct launcher_note notes[] = {
     NOTE("parplan_settings.json is for your program to read: the names are those of the PyTorch "
          "calls.",
          0, 0, 0),
+    PROGRAM_NOTES("the program must freeze the model and add them"),
     NOTE("Part of the parameters is frozen: the program's own matter.", TRAIT(PART_TRAINED), 0, 0),
 };
 

@@ -109,6 +109,7 @@ static const struct launcher_note notes[] = {
      TRAIT(PP)},
     NOTE("Under a pipeline parameters stay gathered after forward, as the plan counted.", TRAIT(PP),
          TRAITS_FULLY_SHARDED, 0),
+    PROGRAM_NOTES("a LoRA converter of the configuration must freeze the model and add them"),
     NOTE("Part of the parameters is frozen: a LoRA converter of the configuration function.",
          TRAIT(PART_TRAINED), 0, 0),
 };

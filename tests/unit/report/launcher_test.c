@@ -126,6 +126,13 @@ static const struct refusal_case refusals[] = {
     {"torchtitan", "pp=2,schedule=zero-bubble", "schedule=zero-bubble: of the schedules"},
     {"torchtitan", "pp=2,schedule=gpipe", NULL},
     {"megatron-bridge", "precision=fp32", "precision=fp32: "},
+    {"megatron-lm", "optimizer=sgd,sharding=zero1", "optimizer=sgd: its distributed optimizer"},
+    {"megatron-bridge", "optimizer=sgd,sharding=zero3", "optimizer=sgd: its distributed optimizer"},
+    {"megatron-lm", "optimizer=sgd,sharding=none", NULL},
+    {"megatron-lm", "optimizer=muon,sharding=zero3", "optimizer=muon: Megatron-FSDP does not"},
+    {"megatron-lm", "optimizer=muon,sharding=zero1", NULL},
+    {"megatron-lm", "optimizer=muon,sharding=zero1,offload=cpu", "optimizer=muon: it offloads"},
+    {"torchrun-ddp", "optimizer=sgd,sharding=zero1", NULL},
 };
 
 static void refuses_what_cannot_be_said(void **state)
@@ -222,6 +229,21 @@ static const struct setting_case settings_cases[] = {
     {"megatron-lm", "precision=fp8", "--bf16", "true"},
     {"megatron-lm", "recompute=full", "--recompute-granularity", "full"},
     {"megatron-lm", "order=tp-cp-ep-pp-dp,sharding=zero1", "--use-tp-pp-dp-mapping", "true"},
+    {"megatron-lm", "mtp=2", "--mtp-num-layers", "2"},
+    {"megatron-lm", "mtp=0", "--mtp-num-layers", NULL},
+    {"megatron-lm", "capacity_factor=1.25", "--moe-expert-capacity-factor", "1.25"},
+    {"megatron-lm", "capacity_factor=1.25", "--moe-pad-expert-input-to-capacity", "true"},
+    {"megatron-lm", "capacity_factor=1.25", "--moe-token-dispatcher-type", "alltoall"},
+    {"megatron-lm", "capacity_factor=2,imbalance=1.5", "--moe-pad-expert-input-to-capacity", NULL},
+    {"megatron-lm", "imbalance=1.5", "--moe-expert-capacity-factor", NULL},
+    {"megatron-lm", "optimizer=sgd,sharding=none", "--optimizer", "sgd"},
+    {"megatron-lm", "optimizer=muon,sharding=zero1", "--optimizer", "muon"},
+    {"megatron-lm", "optimizer=adam", "--optimizer", NULL},
+    {"megatron-lm", "optimizer=adam_bf16,sharding=zero1", "--exp-avg-dtype", "bf16"},
+    {"megatron-lm", "optimizer=adam_bf16,sharding=zero3", "--exp-avg-dtype", NULL},
+    {"megatron-bridge", "optimizer=sgd,sharding=none", "optimizer.optimizer", "sgd"},
+    {"megatron-bridge", "mtp=1", "model.mtp_num_layers", "1"},
+    {"megatron-bridge", "capacity_factor=2", "model.moe_expert_capacity_factor", "2"},
     {"megatron-bridge", "pp=4", "model.virtual_pipeline_model_parallel_size", "null"},
     {"megatron-bridge", "ep=8", "model.expert_model_parallel_size", "8"},
     {"torchtitan", "pp=4", "--parallelism.pipeline_parallel_schedule", "1F1B"},
@@ -321,6 +343,83 @@ static void names_the_environment(void **state)
     }
 }
 
+/* Settings and notes: 0 where the plan is refused. */
+static size_t count_said(const struct launcher *launcher, const char *keys)
+{
+    struct launch_fixture fixture;
+    launch_fixture_init(&fixture, keys);
+    CLEANUP(launch_settings)
+    struct launch_settings *settings = launch_settings_create(launcher, &fixture.launch, NULL);
+    return settings ? settings->arguments.count + settings->config.count + settings->note_count : 0;
+}
+
+/* What the memory was counted by, every launcher sets, notes or refuses. */
+static void drops_nothing_that_was_counted(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"trainable=lora:16", "trainable=0.5",
+                                       "trainable=frozen",  "optimizer=adam_8bit",
+                                       "optimizer=muon",    "optimizer=adam_bf16",
+                                       "optimizer=sgd",     "mtp=1",
+                                       "capacity_factor=2", "capacity_factor=2,imbalance=1.5"};
+    static const char *const shardings[] = {"sharding=none", "sharding=zero1", "sharding=zero3"};
+    const struct launcher *launcher;
+    for (size_t i = 0; (launcher = launcher_at(i)); i++)
+        for (size_t s = 0; s < COUNT_OF(shardings); s++)
+            for (size_t k = 0; k < COUNT_OF(keys); k++) {
+                char both[100];
+                snprintf(both, sizeof(both), "%s,%s", shardings[s], keys[k]);
+                size_t plain = count_said(launcher, shardings[s]),
+                       said = count_said(launcher, both);
+                if (said > 0 && said <= plain)
+                    fail_msg("%s: nothing is said of %s", launcher->name, both);
+            }
+}
+
+struct note_case {
+    const char *launcher, *keys, *words;
+    bool there;
+};
+
+static const struct note_case note_cases[] = {
+    {"megatron-lm", "trainable=lora:16", "LoRA adapters of rank 16 alone", true},
+    {"megatron-lm", "trainable=lora:16", "Part of the parameters", false},
+    {"megatron-lm", "trainable=0.5", "Part of the parameters", true},
+    {"megatron-lm", "trainable=1", "LoRA", false},
+    {"megatron-bridge", "trainable=lora:8", "give the recipe its peft=", true},
+    {"torchtitan", "trainable=lora:8", "a LoRA converter", true},
+    {"deepspeed", "optimizer=adam_8bit", "moments of optimizer=adam_8bit", true},
+    {"deepspeed", "optimizer=adam", "moments of", false},
+    {"megatron-lm", "optimizer=adam_bf16,sharding=zero1", "moments of", false},
+    {"megatron-lm", "optimizer=adam_bf16,sharding=zero3", "moments of", true},
+    {"torchrun-fsdp", "mtp=2", "(mtp=2)", true},
+    {"accelerate", "capacity_factor=1.25", "capacity_factor=1.25: ", true},
+    {"accelerate", "capacity_factor=1.25", "and pad to it", true},
+    {"accelerate", "capacity_factor=1.25,imbalance=1.1", "and pad to it", false},
+    {"accelerate", "imbalance=1.1", "capacity_factor", false},
+    {"megatron-lm", "dp=8,tp=8", "dp=8 is no argument: it follows", true},
+};
+
+static void notes_what_it_cannot_set(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(note_cases); i++) {
+        const struct note_case *row = &note_cases[i];
+        struct launch_fixture fixture;
+        launch_fixture_init(&fixture, row->keys);
+        CLEANUP(launch_settings)
+        struct launch_settings *settings =
+            launch_settings_create(launcher_find(row->launcher, NULL), &fixture.launch, NULL);
+        assert_non_null(settings);
+        bool found = false;
+        for (size_t n = 0; n < settings->note_count; n++)
+            found = found || strstr(settings->notes[n], row->words);
+        if (found != row->there)
+            fail_msg("%s with %s: \"%s\" is %s", row->launcher, row->keys, row->words,
+                     found ? "there" : "missing");
+    }
+}
+
 static void writes_who_is_able(void **state)
 {
     (void)state;
@@ -369,11 +468,18 @@ static void fails_cleanly(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_launchers_by_name), cmocka_unit_test(every_framework_has_a_launcher),
-        cmocka_unit_test(tables_are_whole),        cmocka_unit_test(refuses_what_cannot_be_said),
-        cmocka_unit_test(named_launchers_can),     cmocka_unit_test(tiles_are_said_or_refused),
-        cmocka_unit_test(says_what_the_plan_says), cmocka_unit_test(names_the_environment),
-        cmocka_unit_test(writes_who_is_able),      cmocka_unit_test(fails_cleanly),
+        cmocka_unit_test(finds_launchers_by_name),
+        cmocka_unit_test(every_framework_has_a_launcher),
+        cmocka_unit_test(tables_are_whole),
+        cmocka_unit_test(refuses_what_cannot_be_said),
+        cmocka_unit_test(named_launchers_can),
+        cmocka_unit_test(tiles_are_said_or_refused),
+        cmocka_unit_test(says_what_the_plan_says),
+        cmocka_unit_test(names_the_environment),
+        cmocka_unit_test(drops_nothing_that_was_counted),
+        cmocka_unit_test(notes_what_it_cannot_set),
+        cmocka_unit_test(writes_who_is_able),
+        cmocka_unit_test(fails_cleanly),
     };
     return unit_test_main("report/launcher", tests, COUNT_OF(tests));
 }
