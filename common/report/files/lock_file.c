@@ -3,6 +3,9 @@
 
 #include "report/files/file_text.h"
 
+/* What decides which states a checkpoint holds, and what trains at all: as given. */
+static const enum job_key kept_as_given[] = {JOB_TRAINABLE, JOB_OPTIMIZER, JOB_MTP};
+
 void lock_file_write(const struct plan_report *report, struct text_buffer *out)
 {
     const struct plan *plan = report->list->plans;
@@ -20,6 +23,9 @@ void lock_file_write(const struct plan_report *report, struct text_buffer *out)
     file_line_text(out, 0, "framework", report->framework);
     file_line_unsigned(out, 0, "sequence_length", report->training->sequence_length);
     file_line_unsigned(out, 0, "global_batch", report->training->global_batch);
+    for (size_t i = 0; i < COUNT_OF(kept_as_given); i++)
+        file_line_text(out, 0, job_key_info(kept_as_given[i])->name,
+                       job_spec_text(report->request->job, kept_as_given[i]));
     file_line_unsigned(out, 0, "tp", degrees->tp);
     file_line_unsigned(out, 0, "pp", degrees->pp);
     file_line_unsigned(out, 0, "vpp", degrees->vpp);

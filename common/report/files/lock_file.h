@@ -3,8 +3,9 @@
  * lock_file: what must stay as it is for a job's checkpoints to be of use after a restart on
  * other nodes, as a job file (schema: parplan.job/1): the model and framework, tp, pp and vpp
  * (and ep and etp of a model with experts), which say how the weights are cut and which layers a
- * stage holds; zero3 and hsdp, whose checkpoints hold shards; and the batch and sequence of the
- * run, which a default would let follow the number of GPUs. Data parallelism, context
+ * stage holds; zero3 and hsdp, whose checkpoints hold shards; trainable, optimizer and mtp where
+ * the job gives them, which say what states there are; and the batch and sequence of the run,
+ * which a default would let follow the number of GPUs. Data parallelism, context
  * parallelism, micro batch, recompute and the width of shards follow the nodes.
  * A failure is the buffer's (text_buffer_failed).
  */

@@ -100,6 +100,26 @@ static void experts_and_shards_are_kept(void **state)
     bench_done(&bench);
 }
 
+static void what_trains_is_kept(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct plan_lock lock;
+    bench_init(&bench, "llama3-70b", "dgx-h100:1", "trainable=lora:16,optimizer=adam_8bit,mtp=0");
+    struct job_spec *job = bench.fixture.job;
+    assert_true(bench.list->plan_count > 0);
+    if (plan_lock_open(bench.path, job, &lock, &bench.err) < 0 ||
+        plan_lock_close(&lock, &bench.report, &bench.err) < 0)
+        fail_msg("%s", bench.err.text);
+    CLEANUP(job_spec) struct job_spec *later = job_spec_create(&bench.err);
+    if (!later || plan_lock_open(bench.path, later, &lock, &bench.err) < 0)
+        fail_msg("%s", bench.err.text);
+    assert_string_equal(job_spec_text(later, JOB_TRAINABLE), "lora:16");
+    assert_string_equal(job_spec_text(later, JOB_OPTIMIZER), "adam_8bit");
+    assert_true(later->values[JOB_MTP].given);
+    bench_done(&bench);
+}
+
 static void given_keys_meet_the_lock(void **state)
 {
     (void)state;
@@ -202,6 +222,7 @@ static void what_does_not_fit_is_one_line_and_no_file(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_written_is_kept),
     cmocka_unit_test(experts_and_shards_are_kept),
+    cmocka_unit_test(what_trains_is_kept),
     cmocka_unit_test(given_keys_meet_the_lock),
     cmocka_unit_test(an_oversized_lock_is_refused),
     cmocka_unit_test(nodes_that_do_not_divide_are_named),
