@@ -247,15 +247,25 @@ static int error_write(const char *path, int why, struct error_info *err)
     return error_set_system(err, "%s cannot be written: %s", path, error_errno_text(why));
 }
 
+typedef int (*name_fn)(const char *fresh, const char *path);
+
+/* link(2) fails where the name is taken, also over NFS; some file systems have no links. */
+static int name_once(const char *fresh, const char *path)
+{
+    if (link(fresh, path) == 0)
+        return unlink(fresh);
+    return errno == EEXIST ? -1 : renameat2(AT_FDCWD, fresh, AT_FDCWD, path, RENAME_NOREPLACE);
+}
+
 /* Closes the file in every case; errno says why not. */
-static int replace(int file, const char *fresh, const char *path, int failed)
+static int finish(int file, const char *fresh, const char *path, name_fn name, int failed)
 {
     int why = errno;
     if (close(file) < 0 && failed == 0) {
         failed = -1;
         why = errno;
     }
-    if (failed == 0 && rename(fresh, path) < 0) {
+    if (failed == 0 && name(fresh, path) < 0) {
         failed = -1;
         why = errno;
     }
@@ -285,9 +295,9 @@ static mode_t masked(unsigned mode)
     return (mode_t)mode & ~mask;
 }
 
-/* path is no link. old: what stands there, or NULL. */
+/* path is no link. old: what stands there, or NULL. name: how the file gets its name. */
 static int write_beside(const char *path, const char *text, size_t bytes, mode_t mode,
-                        const struct stat *old, struct error_info *err)
+                        const struct stat *old, name_fn name, struct error_info *err)
 {
     size_t length = strlen(path);
     CLEANUP_MEMORY char *fresh = memory_allocate(length + sizeof(FRESH_SUFFIX));
@@ -298,7 +308,7 @@ static int write_beside(const char *path, const char *text, size_t bytes, mode_t
     int file = mkostemp(fresh, O_CLOEXEC);
     if (file < 0)
         return error_write(path, errno, err);
-    if (replace(file, fresh, path, fill_file(file, text, bytes, mode, old)) < 0)
+    if (finish(file, fresh, path, name, fill_file(file, text, bytes, mode, old)) < 0)
         return error_write(path, errno, err);
     return 0;
 }
@@ -310,7 +320,7 @@ int text_file_write(const char *path, const char *text, size_t bytes, unsigned m
     char resolved[PATH_MAX];
     if (stat(path, &old) < 0)
         return errno == ENOENT && lstat(path, &old) < 0
-                   ? write_beside(path, text, bytes, masked(mode), NULL, err)
+                   ? write_beside(path, text, bytes, masked(mode), NULL, rename, err)
                    : error_write(path, errno, err);
     if (S_ISDIR(old.st_mode))
         return error_write(path, EISDIR, err);
@@ -318,5 +328,11 @@ int text_file_write(const char *path, const char *text, size_t bytes, unsigned m
         return write_through(path, text, bytes, err);
     if (!realpath(path, resolved))
         return error_write(path, errno, err);
-    return write_beside(resolved, text, bytes, old.st_mode & 07777, &old, err);
+    return write_beside(resolved, text, bytes, old.st_mode & 07777, &old, rename, err);
+}
+
+int text_file_create(const char *path, const char *text, size_t bytes, unsigned mode,
+                     struct error_info *err)
+{
+    return write_beside(path, text, bytes, masked(mode), NULL, name_once, err);
 }

@@ -39,4 +39,10 @@ enum text_file_trust text_file_read_trusted(const char *path, unsigned owner_uid
 int text_file_write(const char *path, const char *text, size_t bytes, unsigned mode,
                     struct error_info *err);
 
+/* The same for a name that is to be free: a file that is there by then stays, and the call fails.
+ * The name appears by link(2), or where the file system has no links by renameat2(2): of several
+ * callers at once one succeeds. */
+int text_file_create(const char *path, const char *text, size_t bytes, unsigned mode,
+                     struct error_info *err);
+
 #endif

@@ -72,6 +72,28 @@ static int exit_status_of(const struct plan_list *list, const struct planning *p
     return list->plan_count > 0 && in_time ? EXIT_DONE : EXIT_NO_FIT;
 }
 
+/* The lock comes before the report: a run that loses it to another one has no plan to show. */
+static int finish_plans(const struct plan_report *report, const struct planning *planning,
+                        struct command_io *io, struct error_info *err)
+{
+    int status = exit_status_of(report->list, planning);
+    if (status == EXIT_DONE && plan_lock_write(planning->lock, report, err) < 0)
+        return -1;
+    if (write_report(report, planning, io, err) < 0)
+        return -1;
+    plan_lock_close(planning->lock, report, err);
+    return status;
+}
+
+static int refuse_plans(const struct plan_report *report, const struct planning *planning,
+                        struct command_io *io, struct error_info *err)
+{
+    if (planning->options->format != FORMAT_TEXT && write_report(report, planning, io, err) < 0)
+        return -1;
+    error_set(err, "%s", report->list->policy.text);
+    return EXIT_REFUSED;
+}
+
 static int report_plans(const struct scenario *scenario, const struct planning *planning,
                         struct command_io *io, struct error_info *err)
 {
@@ -91,16 +113,8 @@ static int report_plans(const struct scenario *scenario, const struct planning *
     }
     struct plan_report report = scenario_report(scenario, list);
     report.methods = methods;
-    bool silent = denied && planning->options->format == FORMAT_TEXT;
-    if (!silent && write_report(&report, planning, io, err) < 0)
-        return -1;
-    if (denied) {
-        error_set(err, "%s", list->policy.text);
-        return EXIT_REFUSED;
-    }
-    if (plan_lock_close(planning->lock, &report, err) < 0 && list->plan_count > 0)
-        return -1;
-    return exit_status_of(list, planning);
+    return denied ? refuse_plans(&report, planning, io, err)
+                  : finish_plans(&report, planning, io, err);
 }
 
 /* The plan in full is that of the recommended count, else of the largest asked for; where that is

@@ -99,14 +99,10 @@ static int say_misfit(const struct plan_lock *lock, const struct plan_report *re
                                             : "remove the file to plan anew");
 }
 
-int plan_lock_close(const struct plan_lock *lock, const struct plan_report *report,
+int plan_lock_write(const struct plan_lock *lock, const struct plan_report *report,
                     struct error_info *err)
 {
-    if (!lock->path)
-        return 0;
-    if (lock->kept)
-        return report->list->plan_count > 0 ? 0 : say_misfit(lock, report, err);
-    if (report->list->plan_count == 0)
+    if (!lock->path || lock->kept || report->list->plan_count == 0)
         return 0;
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, PLAN_LOCK_MAXIMUM_BYTES);
@@ -114,5 +110,17 @@ int plan_lock_close(const struct plan_lock *lock, const struct plan_report *repo
     const char *written = text_buffer_text(&text);
     if (text_buffer_failed(&text))
         return error_set_memory(err);
-    return text_file_write(lock->path, written, strlen(written), LOCK_MODE, err);
+    if (text_file_create(lock->path, written, strlen(written), LOCK_MODE, err) == 0)
+        return 0;
+    return access(lock->path, F_OK) == 0
+               ? error_set_system(
+                     err, "%s: another run wrote it meanwhile; run again to keep to its plan",
+                     lock->path)
+               : -1;
+}
+
+int plan_lock_close(const struct plan_lock *lock, const struct plan_report *report,
+                    struct error_info *err)
+{
+    return lock->kept && report->list->plan_count == 0 ? say_misfit(lock, report, err) : 0;
 }

@@ -29,8 +29,12 @@ int plan_lock_check(const struct plan_lock *lock, const struct job_spec *job, ui
 /* For a search that failed under a lock: says first what is kept. Always -1. */
 int plan_lock_explain(const struct plan_lock *lock, struct error_info *err);
 
-/* After the search: writes a file that was not there, whole or not at all; under one that was,
- * says in one line where nothing fits. */
+/* After the search that recommends a plan: writes a file that was not there, whole or not at all.
+ * Where another run has written it meanwhile, that one stays, and this fails. */
+int plan_lock_write(const struct plan_lock *lock, const struct plan_report *report,
+                    struct error_info *err);
+
+/* After the search under a file that was there: says in one line where nothing fits. */
 int plan_lock_close(const struct plan_lock *lock, const struct plan_report *report,
                     struct error_info *err);
 

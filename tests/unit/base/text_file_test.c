@@ -340,6 +340,33 @@ static void writes_whole_or_not_at_all(void **state)
 }
 
 /* A device or a FIFO is written to, a link followed, mode kept: nothing is put in their place. */
+static void creates_but_does_not_replace(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    struct stat status;
+    size_t bytes = 0;
+    write_file("file", "old", 3, 0600);
+    assert_int_equal(text_file_create(path, "newer", 5, 0644, &err), -1);
+    assert_string_equal(without_folder(&err), "F/file cannot be written: File exists");
+    CLEANUP_MEMORY char *old = text_file_read(path, FILE_MAXIMUM, &bytes, &err);
+    assert_non_null(old);
+    assert_string_equal(old, "old");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(text_file_create(path, "newer", 5, 0600, &err), 0);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    assert_int_equal(status.st_nlink, 1);
+    CLEANUP_MEMORY char *fresh = text_file_read(path, FILE_MAXIMUM, &bytes, &err);
+    assert_non_null(fresh);
+    assert_string_equal(fresh, "newer");
+    DIR *entries = opendir(folder);
+    assert_non_null(entries);
+    for (const struct dirent *entry; (entry = readdir(entries));)
+        assert_null(strstr(entry->d_name, ".new."));
+    closedir(entries);
+}
+
 static void writes_through_what_is_no_file(void **state)
 {
     (void)state;
@@ -411,6 +438,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(drops_a_byte_order_mark),
     cmocka_unit_test(explains_a_name_that_is_a_path),
     cmocka_unit_test(writes_whole_or_not_at_all),
+    cmocka_unit_test(creates_but_does_not_replace),
     cmocka_unit_test(writes_through_what_is_no_file),
     cmocka_unit_test(fails_cleanly),
 };

@@ -63,7 +63,7 @@ static void what_is_written_is_kept(void **state)
     struct job_spec *job = bench.fixture.job;
     assert_int_equal(plan_lock_open(bench.path, job, &lock, &bench.err), 0);
     assert_false(lock.kept);
-    if (plan_lock_close(&lock, &bench.report, &bench.err) < 0)
+    if (plan_lock_write(&lock, &bench.report, &bench.err) < 0)
         fail_msg("%s", bench.err.text);
     CLEANUP(job_spec) struct job_spec *later = job_spec_create(&bench.err);
     if (!later || plan_lock_open(bench.path, later, &lock, &bench.err) < 0)
@@ -109,7 +109,7 @@ static void what_trains_is_kept(void **state)
     struct job_spec *job = bench.fixture.job;
     assert_true(bench.list->plan_count > 0);
     if (plan_lock_open(bench.path, job, &lock, &bench.err) < 0 ||
-        plan_lock_close(&lock, &bench.report, &bench.err) < 0)
+        plan_lock_write(&lock, &bench.report, &bench.err) < 0)
         fail_msg("%s", bench.err.text);
     CLEANUP(job_spec) struct job_spec *later = job_spec_create(&bench.err);
     if (!later || plan_lock_open(bench.path, later, &lock, &bench.err) < 0)
@@ -117,6 +117,29 @@ static void what_trains_is_kept(void **state)
     assert_string_equal(job_spec_text(later, JOB_TRAINABLE), "lora:16");
     assert_string_equal(job_spec_text(later, JOB_OPTIMIZER), "adam_8bit");
     assert_true(later->values[JOB_MTP].given);
+    bench_done(&bench);
+}
+
+/* Two runs that both found no file. */
+static void the_first_of_two_runs_wins(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct plan_lock first, second;
+    size_t bytes;
+    bench_init(&bench, "llama3-8b", "dgx-h100:1", "tp=2");
+    struct job_spec *job = bench.fixture.job;
+    if (plan_lock_open(bench.path, job, &first, &bench.err) < 0 ||
+        plan_lock_open(bench.path, job, &second, &bench.err) < 0)
+        fail_msg("%s", bench.err.text);
+    write_lock(&bench, "the first one's");
+    assert_int_equal(plan_lock_write(&second, &bench.report, &bench.err), -1);
+    assert_non_null(strstr(bench.err.text, "lock.yaml: another run wrote it meanwhile; run again"));
+    CLEANUP_MEMORY char *text = text_file_read(bench.path, 64, &bytes, &bench.err);
+    assert_string_equal(text ? text : "", "the first one's");
+    unlink(bench.path);
+    assert_int_equal(plan_lock_write(&first, &bench.report, &bench.err), 0);
+    assert_int_equal(access(bench.path, F_OK), 0);
     bench_done(&bench);
 }
 
@@ -209,6 +232,9 @@ static void what_does_not_fit_is_one_line_and_no_file(void **state)
     assert_non_null(strstr(bench.err.text, "keeps tp=8: on 16 GPUs that needs"));
     assert_int_equal(plan_lock_close(&fresh, &bench.report, &bench.err), 0);
     assert_int_equal(plan_lock_close(&none, &bench.report, &bench.err), 0);
+    assert_int_equal(plan_lock_write(&kept, &bench.report, &bench.err), 0);
+    assert_int_equal(plan_lock_write(&fresh, &bench.report, &bench.err), 0);
+    assert_int_equal(plan_lock_write(&none, &bench.report, &bench.err), 0);
     assert_int_equal(access(bench.path, F_OK), -1);
     bench.err = (struct error_info){.kind = ERROR_INPUT, .text = "why"};
     assert_int_equal(plan_lock_explain(&kept, &bench.err), -1);
@@ -223,6 +249,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_written_is_kept),
     cmocka_unit_test(experts_and_shards_are_kept),
     cmocka_unit_test(what_trains_is_kept),
+    cmocka_unit_test(the_first_of_two_runs_wins),
     cmocka_unit_test(given_keys_meet_the_lock),
     cmocka_unit_test(an_oversized_lock_is_refused),
     cmocka_unit_test(nodes_that_do_not_divide_are_named),
