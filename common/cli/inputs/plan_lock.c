@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define LOCK_MODE 0644
-#define REMEDY_BYTES 32u
+#define REMEDY_BYTES 64u
 
 static const enum job_key keeping[] = {JOB_TP, JOB_PP, JOB_VPP, JOB_EP, JOB_ETP, JOB_SHARDING};
 static const enum job_key giving_way[] = {JOB_GLOBAL_BATCH, JOB_SEQUENCE_LENGTH};
@@ -52,26 +52,52 @@ int plan_lock_open(const char *path, struct job_spec *job, struct plan_lock *ret
     return 0;
 }
 
+/* Whether the degrees that the job gives, and its batch, go over that many GPUs. */
+static bool goes_over(const struct job_spec *job, uint64_t world)
+{
+    uint64_t tp = job_spec_number(job, JOB_TP, 1), pp = job_spec_number(job, JOB_PP, 1);
+    uint64_t cp = job_spec_number(job, JOB_CP, 1), ep = job_spec_number(job, JOB_EP, 1);
+    uint64_t experts = ep * job_spec_number(job, JOB_ETP, ep == 1 ? tp : 1);
+    uint64_t batch = job_spec_number(job, JOB_GLOBAL_BATCH, 0);
+    uint64_t rows = job_spec_number(job, JOB_MICRO_BATCH, 1);
+    uint64_t turns = job_spec_number(job, JOB_VPP, 1) > 1 ? pp : 1;
+    uint64_t dp = world / (tp * pp * cp);
+    return world % (tp * pp * cp) == 0 && dp == job_spec_number(job, JOB_DP, dp) &&
+           tp * cp * dp % experts == 0 && batch % dp == 0 && batch / dp % rows == 0 &&
+           batch / dp / rows % turns == 0;
+}
+
+/* "8 or 16 nodes" */
+static void name_counts(const struct job_spec *job, uint64_t nodes, unsigned gpus_per_node,
+                        char ret[static REMEDY_BYTES])
+{
+    uint64_t fewer = nodes - 1, more = nodes + 1, most = WORLD_MAXIMUM / gpus_per_node;
+    while (fewer > 0 && !goes_over(job, fewer * gpus_per_node))
+        fewer--;
+    while (more <= most && !goes_over(job, more * gpus_per_node))
+        more++;
+    if (fewer > 0 && more <= most)
+        snprintf(ret, REMEDY_BYTES, "use %llu or %llu nodes", (unsigned long long)fewer,
+                 (unsigned long long)more);
+    else if (fewer > 0 || more <= most)
+        snprintf(ret, REMEDY_BYTES, "use %llu nodes",
+                 (unsigned long long)(fewer > 0 ? fewer : more));
+    else
+        snprintf(ret, REMEDY_BYTES, "remove the file to plan anew");
+}
+
 int plan_lock_check(const struct plan_lock *lock, const struct job_spec *job, uint64_t world,
                     unsigned gpus_per_node, struct error_info *err)
 {
     uint64_t ranks = job_spec_number(job, JOB_TP, 1) * job_spec_number(job, JOB_PP, 1);
     uint64_t nodes = gpus_per_node > 0 ? world / gpus_per_node : 0;
+    char remedy[REMEDY_BYTES];
     if (!lock->kept || nodes == 0 || world % ranks == 0)
         return 0;
-    uint64_t fewer = nodes, more = nodes;
-    while (fewer > 0 && fewer * gpus_per_node % ranks != 0)
-        fewer--;
-    while (more * gpus_per_node % ranks != 0)
-        more++;
-    char or_fewer[REMEDY_BYTES] = "";
-    if (fewer > 0)
-        snprintf(or_fewer, sizeof(or_fewer), "%llu or ", (unsigned long long)fewer);
-    return error_set(err,
-                     "%s keeps %s: that takes a multiple of %llu GPUs, but there are %llu; use "
-                     "%s%llu nodes",
+    name_counts(job, nodes, gpus_per_node, remedy);
+    return error_set(err, "%s keeps %s: that takes a multiple of %llu GPUs, but there are %llu; %s",
                      lock->path, lock->keeps, (unsigned long long)ranks, (unsigned long long)world,
-                     or_fewer, (unsigned long long)more);
+                     remedy);
 }
 
 int plan_lock_explain(const struct plan_lock *lock, struct error_info *err)

@@ -22,7 +22,8 @@ struct plan_lock {
 int plan_lock_open(const char *path, struct job_spec *job, struct plan_lock *ret,
                    struct error_info *err);
 
-/* Refuses nodes whose GPUs no data parallelism makes whole, naming the nearest that do. */
+/* Refuses nodes whose GPUs no data parallelism makes whole, naming the nearest that do and over
+ * which the batch (whole turns of an interleaved pipeline) and experts go too. */
 int plan_lock_check(const struct plan_lock *lock, const struct job_spec *job, uint64_t world,
                     unsigned gpus_per_node, struct error_info *err);
 

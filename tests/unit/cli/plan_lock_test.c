@@ -220,6 +220,37 @@ static void nodes_that_do_not_divide_are_named(void **state)
     }
 }
 
+static void counts_that_are_offered_do(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys;
+        uint64_t world;
+        const char *want;
+    } rows[] = {
+        {"tp=8,pp=4,vpp=2,global_batch=1024", 80, "there are 80; use 8 or 16 nodes"},
+        {"tp=8,pp=4,global_batch=96", 80, "use 8 or 12 nodes"},
+        {"tp=8,pp=4,vpp=2,global_batch=8", 80, "use 8 nodes"},
+        {"tp=8,pp=4,global_batch=1", 80, "use 4 nodes"},
+        {"tp=8,pp=4,global_batch=7", 24, "use 4 nodes"},
+        {"tp=8,pp=4,micro_batch=512,global_batch=1024", 80, "use 8 nodes"},
+        {"tp=8,pp=4,cp=2,global_batch=1024", 80, "use 8 or 16 nodes"},
+        {"tp=8,pp=4,dp=4,global_batch=1024", 80, "use 16 nodes"},
+        {"tp=1,pp=32,ep=4,global_batch=1024", 80, "use 16 nodes"},
+        {"tp=8,pp=4,vpp=2,global_batch=3", 80, "remove the file to plan anew"},
+    };
+    struct error_info err = {.kind = ERROR_NONE};
+    const struct plan_lock lock = {.path = "job.yaml", .kept = true, .keeps = "it"};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(job_spec) struct job_spec *job = job_spec_create(&err);
+        if (!job || job_spec_parse_option(job, rows[i].keys, "job.yaml", &err) < 0)
+            fail_msg("%s", err.text);
+        assert_int_equal(plan_lock_check(&lock, job, rows[i].world, 8, &err), -1);
+        if (!strstr(err.text, rows[i].want))
+            fail_msg("'%s' is not in: %s", rows[i].want, err.text);
+    }
+}
+
 static void what_does_not_fit_is_one_line_and_no_file(void **state)
 {
     (void)state;
@@ -253,6 +284,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(given_keys_meet_the_lock),
     cmocka_unit_test(an_oversized_lock_is_refused),
     cmocka_unit_test(nodes_that_do_not_divide_are_named),
+    cmocka_unit_test(counts_that_are_offered_do),
     cmocka_unit_test(what_does_not_fit_is_one_line_and_no_file),
 };
 
