@@ -173,19 +173,46 @@ static unsigned largest_that_divides(uint64_t factor, uint64_t whole, unsigned l
     return (unsigned)largest;
 }
 
+static unsigned greatest_common_divisor(uint64_t left, unsigned right)
+{
+    while (right != 0) {
+        unsigned rest = (unsigned)(left % right);
+        left = right;
+        right = rest;
+    }
+    return (unsigned)left;
+}
+
+/* The value of that degree with which the product is N (exact), or divides it; 0: none. A TP that
+ * divides the given one cuts no node and no head that the given one does not cut. */
+static uint64_t value_that_fits(const struct degrees *degrees, unsigned field, uint64_t world,
+                                bool exact)
+{
+    uint64_t others = dense_product(degrees, field);
+    unsigned degree = degree_of(degrees, field);
+    if (degree == 0 || world % others != 0)
+        return 0;
+    uint64_t rest = world / others;
+    if (field == FIELD_TP && exact)
+        return degree % rest == 0 ? rest : 0;
+    if (field == FIELD_TP)
+        return greatest_common_divisor(rest, degree);
+    return largest_that_divides(1, rest, exact ? UINT_MAX : degree);
+}
+
 /* One given degree that, changed alone, lets the product be N, or divide it where another
  * one is omitted and takes the rest. */
 static void remedy_text(const struct degrees *degrees, uint64_t world, bool exact,
                         char ret[static DEGREES_TEXT_BYTES])
 {
-    snprintf(ret, DEGREES_TEXT_BYTES, "use degrees whose product divides it");
+    snprintf(ret, DEGREES_TEXT_BYTES,
+             exact ? "use other degrees" : "use degrees whose product divides it");
     for (unsigned i = 0; i < COUNT_OF(remedy_order); i++) {
-        unsigned field = remedy_order[i], degree = degree_of(degrees, field);
-        unsigned value =
-            largest_that_divides(dense_product(degrees, field), world, exact ? UINT_MAX : degree);
-        if (degree == 0 || value == 0 || value > DEGREE_MAXIMUM)
+        unsigned field = remedy_order[i];
+        uint64_t value = value_that_fits(degrees, field, world, exact);
+        if (value == 0 || value > DEGREE_MAXIMUM)
             continue;
-        snprintf(ret, DEGREES_TEXT_BYTES, "use %s=%u", fields[field].name, value);
+        snprintf(ret, DEGREES_TEXT_BYTES, "use %s=%u", fields[field].name, (unsigned)value);
         return;
     }
 }

@@ -70,7 +70,8 @@ unsigned degrees_edp(const struct degrees *degrees);
  * omitted, otherwise the first omitted one of tp, pp; the others and cp become 1; etp defaults
  * to tp when ep is 1 and to 1 otherwise; vpp and shard to 1 (degrees_set_shard comes after,
  * when the sharding is known). When all are given their product must be N. Refused with
- * have/need and a value that would do: a product that is not N, ep * etp not dividing
+ * have/need and a value that would do (a TP that divides the given one, so that policy and heads
+ * allow it where they allow that one): a product that is not N, ep * etp not dividing
  * tp * cp * dp, shard not dividing dp, vpp > 1 without a pipeline, N = 0. Untouched then.
  * "tp=8,pp=4,dp=4 make 128 ranks, but there are 64; use dp=2, or 128 GPUs". */
 int degrees_complete(struct degrees *degrees, uint64_t world, struct error_info *err);
