@@ -155,6 +155,42 @@ static const char *shard_text(const struct refusal *refusal)
                   : NULL;
 }
 
+/* A pipeline that goes in chunks: of as many as given in the fewest stages, else of fewer chunks.
+ */
+static bool find_pipeline(const struct refusal *refusal, struct plan *ret)
+{
+    struct plan plan = *refusal->plan;
+    struct degrees *degrees = &plan.degrees;
+    uint64_t cells = refusal->context->world / ((uint64_t)degrees->tp * degrees->cp);
+    for (; degrees->vpp > 1; degrees->vpp--)
+        for (degrees->pp = 2; degrees->pp <= refusal->context->model->layers; degrees->pp++)
+            if (cells % degrees->pp == 0 &&
+                constraint_holds(refusal->context, &plan, CONSTRAINT_CHUNKS)) {
+                *ret = plan;
+                return true;
+            }
+    return false;
+}
+
+static const char *pipeline_text(const struct refusal *refusal)
+{
+    const struct model_spec *model = refusal->context->model;
+    unsigned given_vpp = refusal->plan->degrees.vpp;
+    struct plan other = *refusal->plan;
+    bool found = find_pipeline(refusal, &other);
+    unsigned vpp = other.degrees.vpp, pp = other.degrees.pp;
+    if (found && vpp == given_vpp)
+        return arena_format(refusal->arena,
+                            "vpp=%u needs a pipeline, but pp=1; use vpp=1, or pp=%u", vpp, pp);
+    const char *chunks =
+        found ? arena_format(refusal->arena, ", or vpp=%u with pp=%u", vpp, pp) : "";
+    return chunks ? arena_format(refusal->arena,
+                                 "vpp=%u: the %u layers of %s go over no number of stages in that "
+                                 "many chunks; use vpp=1%s",
+                                 given_vpp, model->layers, model->name, chunks)
+                  : NULL;
+}
+
 static const char *chunks_text(const struct refusal *refusal)
 {
     const struct plan_context *context = refusal->context;
@@ -169,9 +205,7 @@ static const char *chunks_text(const struct refusal *refusal)
                             "chunks or more; use schedule=1f1b",
                             context->model->layers, context->model->name, degrees->pp);
     if (degrees->pp == 1)
-        return arena_format(refusal->arena,
-                            "vpp=%u needs a pipeline, but pp=1; use vpp=1, or pp=2 or more",
-                            degrees->vpp);
+        return pipeline_text(refusal);
     struct plan plan = *refusal->plan;
     do
         plan.degrees.vpp--;
