@@ -59,6 +59,7 @@ struct command_options {
     const char *gpu;
     uint64_t top; /* 0: not given */
     const char *nodes_range, *prefer;
+    bool range_is_nodes; /* nodes_range was given as --nodes */
     bool scaling;
     const char *lock;
     const char *tokens, *within, *price;

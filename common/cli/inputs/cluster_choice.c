@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs/cluster_choice.h"
+#include "base/parse_number.h"
 #include "base/yaml_fields.h"
 #include "cli/inputs/topology_source.h"
 #include "topology/cluster_source.h"
@@ -131,6 +132,44 @@ static struct cluster_topology *from_node(const struct command_options *options,
                                    err);
 }
 
+/* A number that names no node is how many of the cluster's nodes, the first ones. */
+static int counted_names(const struct cluster_topology *cluster, const char *text,
+                         struct node_list **ret, struct error_info *err)
+{
+    uint64_t count;
+    for (size_t i = 0; i < cluster->node_count; i++)
+        if (strcmp(cluster->nodes[i].name, text) == 0)
+            return 0;
+    if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
+        return 0;
+    if (parse_unsigned(text, 1, cluster->node_count, &count, NULL) < 0)
+        return error_set(err,
+                         "%s has no node %.64s, and as a number of nodes it is not from 1 to %zu",
+                         cluster->name, text, cluster->node_count);
+    CLEANUP(node_list) struct node_list *names = node_list_create(err);
+    if (!names)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (node_list_add(names, cluster->nodes[i].name, err) < 0)
+            return -1;
+    *ret = move_pointer(names);
+    return 0;
+}
+
+static struct cluster_topology *selected(const struct cluster_topology *cluster, const char *nodes,
+                                         struct error_info *err)
+{
+    CLEANUP(node_list) struct node_list *names = NULL;
+    if (counted_names(cluster, nodes, &names, err) < 0 ||
+        (!names && !(names = node_list_decode(nodes, err)))) {
+        error_prefix(err, "--nodes");
+        return NULL;
+    }
+    if (check_names(names, NULL, NULL, err) < 0)
+        return NULL;
+    return cluster_topology_select(cluster, names, err);
+}
+
 static struct cluster_topology *from_name(const char *name, const struct command_options *options,
                                           const struct catalogues *catalogues,
                                           struct error_info *err)
@@ -143,14 +182,7 @@ static struct cluster_topology *from_name(const char *name, const struct command
         cluster_source_open(name, catalogues->presets, catalogues->gpus, err);
     if (!cluster || !options->nodes)
         return cluster ? move_pointer(cluster) : NULL;
-    CLEANUP(node_list) struct node_list *names = node_list_decode(options->nodes, err);
-    if (!names) {
-        error_prefix(err, "--nodes");
-        return NULL;
-    }
-    if (check_names(names, NULL, NULL, err) < 0)
-        return NULL;
-    return cluster_topology_select(cluster, names, err);
+    return selected(cluster, options->nodes, err);
 }
 
 struct cluster_topology *cluster_choice_open(const struct command_options *options,

@@ -9,7 +9,8 @@
 #include "cli/inputs/catalogues.h"
 #include "topology/cluster_topology.h"
 
-/* otherwise: the admins' `cluster:`, used when no option names one; may be NULL. */
+/* --nodes with --cluster: a list, or a number of nodes where no node has that name: the first ones.
+ * otherwise: the admins' `cluster:`, used when no option names one; may be NULL. */
 struct cluster_topology *cluster_choice_open(const struct command_options *options,
                                              const char *otherwise,
                                              const struct catalogues *catalogues,

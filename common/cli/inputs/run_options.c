@@ -10,8 +10,13 @@
 
 static int bad_range(const char *text, unsigned maximum, struct error_info *err)
 {
-    return error_set(err, "--nodes-range: \"%.64s\" is no range; write FIRST-LAST, up to %u, as %s",
-                     text, maximum, maximum > 16 ? "12-16" : "1-2");
+    return error_set(err, "\"%.64s\" is no range; write FIRST-LAST, up to %u, as %s", text, maximum,
+                     maximum > 16 ? "12-16" : "1-2");
+}
+
+static size_t separator_length(const char *text)
+{
+    return strncmp(text, "..", 2) == 0 ? 2 : text[0] == '-';
 }
 
 int run_options_read_range(const char *text, unsigned maximum, unsigned *ret_first,
@@ -19,7 +24,7 @@ int run_options_read_range(const char *text, unsigned maximum, unsigned *ret_fir
 {
     size_t length = strspn(text, DIGITS);
     const char *rest = text + length;
-    size_t separator = strncmp(rest, "..", 2) == 0 ? 2 : rest[0] == '-';
+    size_t separator = separator_length(rest);
     char first_text[NUMBER_BYTES];
     uint64_t first, last;
     if (separator == 0 || length >= sizeof(first_text))
@@ -37,10 +42,12 @@ void run_options_take_nodes(struct command_options *options)
 {
     const char *text = options->nodes;
     size_t first = text ? strspn(text, DIGITS) : 0;
-    size_t last = first > 0 && text[first] == '-' ? strspn(text + first + 1, DIGITS) : 0;
-    if (last == 0 || text[first + 1 + last] != '\0' || options->nodes_range)
+    size_t between = first > 0 ? separator_length(text + first) : 0;
+    size_t last = between > 0 ? strspn(text + first + between, DIGITS) : 0;
+    if (last == 0 || text[first + between + last] != '\0' || options->nodes_range)
         return;
     options->nodes_range = text;
+    options->range_is_nodes = true;
     options->nodes = NULL;
 }
 
@@ -107,6 +114,24 @@ static int read_preference(const char *text, enum scaling_preference *ret, struc
     return 0;
 }
 
+static int read_counts(const struct command_options *options, unsigned nodes,
+                       struct scaling_request *scaling, struct error_info *err)
+{
+    const char *name = options->range_is_nodes ? "--nodes" : "--nodes-range";
+    scaling->first = 1;
+    scaling->last = nodes;
+    scaling->doubling = !options->nodes_range;
+    if (!options->nodes_range)
+        return 0;
+    if (options->scaling)
+        return error_set(err, "%s %.64s and --scaling both say which node counts; keep one", name,
+                         options->nodes_range);
+    if (run_options_read_range(options->nodes_range, nodes, &scaling->first, &scaling->last, err) <
+        0)
+        return error_prefix(err, "%s", name);
+    return 0;
+}
+
 int run_options_read(const struct command_options *options, const struct scenario *scenario,
                      struct run_options *ret, struct error_info *err)
 {
@@ -116,11 +141,7 @@ int run_options_read(const struct command_options *options, const struct scenari
     struct scaling_request *scaling = &run.scaling;
     scaling->plan = &scenario->request;
     scaling->gpus_per_node = scenario->gpus_per_node;
-    scaling->first = 1;
-    scaling->last = nodes;
-    scaling->doubling = !options->nodes_range;
-    if (options->nodes_range && run_options_read_range(options->nodes_range, nodes, &scaling->first,
-                                                       &scaling->last, err) < 0)
+    if (read_counts(options, nodes, scaling, err) < 0)
         return -1;
     if (read_run(options, &scaling->run, err) < 0 ||
         read_preference(options->prefer, &scaling->prefer, err) < 0)

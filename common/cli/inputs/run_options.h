@@ -18,8 +18,9 @@ struct run_options {
     bool counts;                    /* several node counts are asked for */
 };
 
-/* Before the scenario: `--nodes 12-16`, Slurm's spelling of a range, is --nodes-range. No list of
- * names looks like that: theirs have brackets. */
+/* Before the scenario: `--nodes 12-16` (Slurm's spelling of a range) and 12..16 are --nodes-range.
+ * No list of names looks like that: theirs have brackets. A range that is none is --nodes' fault
+ * then. */
 void run_options_take_nodes(struct command_options *options);
 
 /* "12-16" or "12..16": a range of whole numbers. */

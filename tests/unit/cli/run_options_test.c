@@ -63,8 +63,8 @@ static void a_range_among_nodes_is_one(void **state)
         const char *nodes;
         bool range;
     } rows[] = {
-        {"12-16", true},  {"n[1-4]", false}, {"12", false},
-        {"1-2-3", false}, {"rack-1", false}, {"1-n", false},
+        {"12-16", true},   {"1..4", true}, {"5-3", true},    {"1...4", false},  {"..4", false},
+        {"n[1-4]", false}, {"12", false},  {"1-2-3", false}, {"rack-1", false}, {"1-n", false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct command_options options = {.nodes = rows[i].nodes};
@@ -130,7 +130,10 @@ static void refuses_what_lacks_another(void **state)
         {{.tokens = "1T", .price = "x"}, "--price-per-gpu-hour: \"x\" is no number above 0"},
         {{.prefer = "gpu-hours"}, "--prefer chooses between node counts"},
         {{.scaling = true, .prefer = "speed"}, "neither throughput nor gpu-hours"},
-        {{.nodes_range = "12-17"}, "up to 16"},
+        {{.nodes_range = "12-17"},
+         "--nodes-range: \"12-17\" is no range; write FIRST-LAST, up to 16"},
+        {{.nodes_range = "5-3", .range_is_nodes = true}, "--nodes: \"5-3\" is no range"},
+        {{.nodes_range = "2-4", .scaling = true}, "--nodes-range 2-4 and --scaling both say"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct bench bench;
