@@ -48,6 +48,7 @@ static const struct plan plans[] = {
                 .stage = 1,
                 .total_bytes = 8 * GIB,
                 .capacity_bytes = 80 * GIB,
+                .tight_bytes = 736 * GIB / 10,
                 .verdict = FIT_FITS},
      .time = {.parts = {1.5, 0.25, 0, 0, 0.125, 0, 0.125, 0},
               .step_seconds = 2.0,
@@ -156,7 +157,7 @@ static void explains_the_choice(void **state)
         "why       the fastest\n",
         "Memory per GPU on pipeline stage 1 (of 0 to 1), the fullest\n",
         "optimizer    3.0 GiB  37.5 %\n",
-        "total        8.0 GiB          of 80.0 GiB: fits\n",
+        "total        8.0 GiB          of 80.0 GiB: fits (tight from 73.6)\n",
         "Step time, exposed part of each\n",
         "compute  1.50 s  75.0 %\n",
         "MFU 40.5 % (400 TFLOP/s per GPU), 131 k tokens/s, pipeline bubble 6.2 %\n",
@@ -217,8 +218,9 @@ static void writes_documents(void **state)
         "{\"schema\":\"parplan.plan/1\",\"model\":\"toy\"",
         "\"degrees\":{\"tp\":8,\"cp\":1,\"ep\":1,\"etp\":8,\"pp\":2,\"vpp\":1,\"dp\":1,"
         "\"shard\":1,\"replicate\":1}",
-        "\"stage\":1,\"total\":8589934592,\"capacity\":85899345920,\"verdict\":\"fits\"",
-        "\"capacity\":null,\"verdict\":\"unknown\"",
+        "\"stage\":1,\"total\":8589934592,\"capacity\":85899345920,\"tight_from\":79027398246,"
+        "\"verdict\":\"fits\"",
+        "\"capacity\":null,\"tight_from\":null,\"verdict\":\"unknown\"",
         "\"step_seconds\":2,",
         "\"step_seconds\":null",
         "\"reasons\":[\"20 % slower\",\"more traffic\"]",
