@@ -232,6 +232,13 @@ static void batches_around(const struct refusal *refusal, uint64_t unit,
         snprintf(ret + used, OPTIONS_BYTES - (size_t)used, "%llu", (unsigned long long)upper);
 }
 
+/* Sequences of a global batch that a plan takes at once: in whole turns when interleaved. */
+static uint64_t sequences_at_once(const struct plan *plan)
+{
+    uint64_t turns = plan->schedule == SCHEDULE_INTERLEAVED ? plan->degrees.pp : 1;
+    return plan->micro_batch * turns;
+}
+
 /* The most whole nodes below those at hand over which the batch goes; 0: none. */
 static uint64_t nodes_below(const struct refusal *refusal)
 {
@@ -242,7 +249,7 @@ static uint64_t nodes_below(const struct refusal *refusal)
     for (uint64_t nodes = (context->world - 1) / gpus; nodes > 0; nodes--) {
         uint64_t world = nodes * gpus;
         if (world % cell == 0 &&
-            context->training.global_batch % (world / cell * refusal->plan->micro_batch) == 0)
+            context->training.global_batch % (world / cell * sequences_at_once(refusal->plan)) == 0)
             return nodes;
     }
     return 0;
@@ -274,9 +281,8 @@ static const char *other_than_batch(const struct refusal *refusal)
 static const char *rows_text(const struct refusal *refusal)
 {
     const struct plan *plan = refusal->plan;
-    uint64_t rows = (uint64_t)plan->micro_batch * plan->degrees.dp;
     char batches[OPTIONS_BYTES];
-    batches_around(refusal, rows, batches);
+    batches_around(refusal, sequences_at_once(plan) * plan->degrees.dp, batches);
     const char *other = other_than_batch(refusal);
     const char *batch = arena_format(refusal->arena, "global_batch=%s", batches);
     if (!other || !batch)
