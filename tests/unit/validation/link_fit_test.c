@@ -135,8 +135,8 @@ static void assert_near(double value, double expected, double share)
 static void true_figures_are_found(void **state)
 {
     (void)state;
-    static const struct text_case made[] = {{"dgx-h100:2", 8, 1, SMALLEST, LARGEST},
-                                            {"dgx-h100:2", 16, 2, SMALLEST, LARGEST}};
+    static const struct text_case made[] = {{"dgx-h100:2", 8, 1, SMALLEST, LARGEST, .slower = 1},
+                                            {"dgx-h100:2", 16, 2, SMALLEST, LARGEST, .slower = 1}};
     struct error_info err = {.kind = ERROR_NONE};
     struct bench bench;
     if (bench_fit(&bench, made, COUNT_OF(made), "dgx-h100:2", &err) == 0) {
@@ -163,7 +163,7 @@ static void true_figures_are_found(void **state)
 static void without_nvlink_it_is_pcie(void **state)
 {
     (void)state;
-    static const struct text_case made = {"l40s-pcie:1", 8, 1, SMALLEST, LARGEST};
+    static const struct text_case made = {"l40s-pcie:1", 8, 1, SMALLEST, LARGEST, .slower = 1};
     struct error_info err = {.kind = ERROR_NONE};
     struct bench bench;
     if (bench_fit(&bench, &made, 1, "l40s-pcie:1", &err) == 0) {
@@ -181,7 +181,7 @@ static void without_nvlink_it_is_pcie(void **state)
 static void a_domain_of_several_nodes_is_nvlink(void **state)
 {
     (void)state;
-    static const struct text_case made = {"gb200-nvl72:18", 16, 4, SMALLEST, LARGEST};
+    static const struct text_case made = {"gb200-nvl72:18", 16, 4, SMALLEST, LARGEST, .slower = 1};
     struct error_info err = {.kind = ERROR_NONE};
     struct bench bench;
     if (bench_fit(&bench, &made, 1, "gb200-nvl72:18", &err) == 0) {
@@ -197,7 +197,7 @@ static void a_domain_of_several_nodes_is_nvlink(void **state)
 static void latency_needs_small_messages(void **state)
 {
     (void)state;
-    static const struct text_case made = {"dgx-h100:1", 8, 1, 1e9, LARGEST};
+    static const struct text_case made = {"dgx-h100:1", 8, 1, 1e9, LARGEST, .slower = 1};
     struct error_info err = {.kind = ERROR_NONE};
     struct bench bench;
     if (bench_fit(&bench, &made, 1, "dgx-h100:1", &err) == 0) {
@@ -212,9 +212,11 @@ static const struct {
     struct text_case made;
     const char *cluster, *message;
 } refused[] = {
-    {{"dgx-h100:1", 8, 1, SMALLEST, 1e6}, "dgx-h100:1", "nvlink: the largest message"},
-    {{"dgx-h100:2", 16, 2, SMALLEST, LARGEST}, "dgx-h100:1", "16 ranks on 2 nodes, but"},
-    {{"dgx-h100:1", 1, 1, SMALLEST, LARGEST}, "dgx-h100:1", "no row"},
+    {{"dgx-h100:1", 8, 1, SMALLEST, 1e6, .slower = 1}, "dgx-h100:1", "nvlink: the largest message"},
+    {{"dgx-h100:2", 16, 2, SMALLEST, LARGEST, .slower = 1},
+     "dgx-h100:1",
+     "16 ranks on 2 nodes, but"},
+    {{"dgx-h100:1", 1, 1, SMALLEST, LARGEST, .slower = 1}, "dgx-h100:1", "no row"},
     {{"dgx-h100:2", 16, 2, 1e8, LARGEST, .slower = 0.3},
      "dgx-h100:2",
      "and network has 50 GB/s a GPU: its share would reach 200 %, a limit; measure the network "
@@ -257,7 +259,7 @@ static int scenario(void *context, struct error_info *err)
 static void failing_memory_is_clean(void **state)
 {
     (void)state;
-    static struct text_case made = {"dgx-h100:1", 8, 1, SMALLEST, LARGEST};
+    static struct text_case made = {"dgx-h100:1", 8, 1, SMALLEST, LARGEST, .slower = 1};
     unit_test_expect_clean_failures(scenario, &made);
 }
 
