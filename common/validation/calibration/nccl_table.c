@@ -182,9 +182,6 @@ static int read_comment(struct reader *reader, const struct words *words, struct
     size_t time = find_word(words, "time", 1);
     if (words->count == 0 || strcmp(words->of[0], "size") != 0 || time == words->count)
         return 0;
-    if (reader->ranks > 0 && reader->ranks % reader->nodes != 0)
-        return error_set(err, "%s:%u: %u ranks on %u nodes: every node must have as many",
-                         reader->source, reader->line, reader->ranks, reader->nodes);
     reader->columns = words->count;
     reader->time_column = time;
     return 0;
@@ -203,6 +200,9 @@ static int check_row(const struct reader *reader, const struct words *words, str
     if (words->count != reader->columns)
         return error_set(err, "%s:%u: %zu words, but the column names are %zu", reader->source,
                          reader->line, words->count, reader->columns);
+    if (reader->ranks > 0 && reader->ranks % reader->nodes != 0)
+        return error_set(err, "%s:%u: %u ranks on %u nodes: every node must have as many",
+                         reader->source, reader->line, reader->ranks, reader->nodes);
     if (reader->table->count == NCCL_TABLE_MAXIMUM_ROWS)
         return error_set(err, "%s: more than %u rows", reader->source, NCCL_TABLE_MAXIMUM_ROWS);
     return 0;
