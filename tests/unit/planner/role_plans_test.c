@@ -50,7 +50,9 @@ static void what_others_keep_is_left_to_them(void **state)
     struct bench bench;
     bench_init(&bench, "llama2-13b", "dgx-a100-80:1", true);
     CLEANUP(role_plans) struct role_plans *plans = plan(&bench);
-    uint64_t capacity = 0;
+    CLEANUP(plan_list) struct plan_list *alone = plan_search(&bench.fixture.request, NULL);
+    uint64_t capacity = alone && alone->plan_count > 0 ? alone->plans[0].memory.capacity_bytes : 0;
+    assert_true(capacity > 0);
     for (size_t i = 0; plans && i < ROLES; i++) {
         const struct role_result *result = &plans->results[i];
         assert_non_null(result->plan);
@@ -58,7 +60,7 @@ static void what_others_keep_is_left_to_them(void **state)
         assert_true(result->kept_bytes > 0);
         const struct memory_estimate *memory = &result->plan->memory;
         assert_true(result->kept_bytes < memory->total_bytes);
-        capacity = memory->capacity_bytes + result->others_bytes;
+        assert_true(memory->capacity_bytes + result->others_bytes == capacity);
         assert_true(memory->total_bytes + result->others_bytes <= capacity);
     }
     bench_done(&bench);

@@ -318,6 +318,32 @@ static void experts_layers_exchange_context_too(void **state)
     bench_done(&bench);
 }
 
+/* The same stages idle by schedule: 1F1B once, interleaved 1/v of it, naive M times, ZB-H1 1/3. */
+static void the_schedule_decides_the_bubble(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct time_estimate once, time;
+    static const struct {
+        enum schedule schedule;
+        double times;
+    } cases[] = {{SCHEDULE_GPIPE, 1}, {SCHEDULE_NAIVE, 16}, {SCHEDULE_ZERO_BUBBLE, 1.0 / 3}};
+    bench_init(&bench, "llama2-7b", "dgx-a100-80:1", "global_batch=16");
+    bench.plan.degrees.pp = 8;
+    bench.plan.micro_batches = 16;
+    bench.plan.schedule = SCHEDULE_1F1B;
+    step_time_of(&bench.context, &bench.plan, &once);
+    /* Seven of eight stages' share of 16 micro batches, but for the head of the last. */
+    double busy = once.parts[TIME_COMPUTE] + once.parts[TIME_PP];
+    assert_true(once.parts[TIME_BUBBLE] > busy * 6 / 16 && once.parts[TIME_BUBBLE] < busy * 7 / 16);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        bench.plan.schedule = cases[i].schedule;
+        step_time_of(&bench.context, &bench.plan, &time);
+        assert_near(time.parts[TIME_BUBBLE], once.parts[TIME_BUBBLE] * cases[i].times, 1e-9);
+    }
+    bench_done(&bench);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -337,6 +363,7 @@ int main(void)
         cmocka_unit_test(precision_decides_the_gradients),
         cmocka_unit_test(dp_hides_behind_one_micro_batch),
         cmocka_unit_test(experts_layers_exchange_context_too),
+        cmocka_unit_test(the_schedule_decides_the_bubble),
     };
     return unit_test_main("planner/step_time", tests, COUNT_OF(tests));
 }
