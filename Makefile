@@ -564,6 +564,7 @@ SUPPORT_SOURCES := \
 	tests/support/fake_spank.c \
 	tests/support/launch_fixture.c \
 	tests/support/planner_fixture.c \
+	tests/support/reference_bench.c \
 	tests/support/run_table.c \
 	tests/support/scan_fixture.c \
 	tests/support/svg_check.c \

@@ -4,6 +4,7 @@
 #include "base/data_file.h"
 #include "base/text_buffer.h"
 #include "planner/measured/mfu_reference.h"
+#include "tests/support/reference_bench.h"
 #include <string.h>
 
 static void assert_near(double value, double expected, double margin)
@@ -27,32 +28,7 @@ static const char three[] =
     "  - {gpu: h100-sxm, precision: bf16, architecture: moe, low: 0.1, typical: 0.2, high: 0.2, "
     "runs: 1, parameters_from: 8, " ROW_REST;
 
-struct bench {
-    struct gpu_catalogue *gpus;
-    struct mfu_reference_catalogue *references;
-    struct arena *arena;
-};
-
-static int bench_init(struct bench *bench, struct error_info *err)
-{
-    *bench = (struct bench){.gpus = gpu_catalogue_builtin(err)};
-    if (bench->gpus)
-        bench->references =
-            mfu_reference_catalogue_parse(three, sizeof(three) - 1, "three.yaml", err);
-    bench->arena = bench->references ? arena_create(1 << 20) : NULL;
-    if (bench->references && !bench->arena)
-        return error_set_memory(err);
-    return bench->arena ? 0 : -1;
-}
-
-static void bench_done(struct bench *bench)
-{
-    arena_free(bench->arena);
-    mfu_reference_catalogue_free(bench->references);
-    gpu_catalogue_free(bench->gpus);
-}
-
-static struct mfu_query query_of(const struct bench *bench, const char *gpu)
+static struct mfu_query query_of(const struct reference_bench *bench, const char *gpu)
 {
     return (struct mfu_query){.gpu = gpu_catalogue_find(bench->gpus, gpu, 0),
                               .gpus = bench->gpus,
@@ -90,8 +66,8 @@ static void ranges_are_of_like_runs(void **state)
 {
     (void)state;
     struct error_info err = {.kind = ERROR_NONE};
-    struct bench bench;
-    bool ready = bench_init(&bench, &err) == 0;
+    struct reference_bench bench;
+    bool ready = reference_bench_init(&bench, three, &err) == 0;
     for (size_t i = 0; ready && i < COUNT_OF(rows); i++) {
         struct mfu_range range;
         struct mfu_query query = query_of(&bench, rows[i].gpu);
@@ -106,7 +82,7 @@ static void ranges_are_of_like_runs(void **state)
         assert_near(range.low, rows[i].low, 1e-9);
         assert_near(range.high, rows[i].high, 1e-9);
     }
-    bench_done(&bench);
+    reference_bench_done(&bench);
     assert_true(err.kind == ERROR_NONE || err.kind == ERROR_MEMORY);
 }
 
@@ -114,9 +90,9 @@ static void typical_is_weighted_with_runs(void **state)
 {
     (void)state;
     struct error_info err = {.kind = ERROR_NONE};
-    struct bench bench;
+    struct reference_bench bench;
     struct mfu_range range;
-    if (bench_init(&bench, &err) == 0) {
+    if (reference_bench_init(&bench, three, &err) == 0) {
         struct mfu_query query = query_of(&bench, "h100-sxm");
         if (mfu_reference_range(bench.references, &query, bench.arena, &range, &err) == 0)
             assert_near(range.typical, (3 * 0.4 + 0.3) / 4, 1e-9);
@@ -124,7 +100,7 @@ static void typical_is_weighted_with_runs(void **state)
         if (mfu_reference_range(bench.references, &query, bench.arena, &range, &err) == 0)
             assert_int_equal(range.count, 0);
     }
-    bench_done(&bench);
+    reference_bench_done(&bench);
 }
 
 static void verdicts(void **state)
@@ -204,14 +180,14 @@ static void broken_files_are_refused(void **state)
 static int scenario(void *context, struct error_info *err)
 {
     (void)context;
-    struct bench bench;
+    struct reference_bench bench;
     struct mfu_range range;
-    int result = bench_init(&bench, err);
+    int result = reference_bench_init(&bench, three, err);
     if (result == 0) {
         struct mfu_query query = query_of(&bench, "h100-sxm");
         result = mfu_reference_range(bench.references, &query, bench.arena, &range, err);
     }
-    bench_done(&bench);
+    reference_bench_done(&bench);
     return result;
 }
 

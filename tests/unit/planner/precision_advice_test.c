@@ -2,6 +2,7 @@
 #include "tests/support/unit_test.h"
 
 #include "planner/measured/precision_advice.h"
+#include "tests/support/reference_bench.h"
 #include <string.h>
 
 /* 1.25 and 1.5 times as fast in FP8, whose peak is twice as high. */
@@ -24,32 +25,7 @@ static const char pairs[] =
     "     runs: 1, parameters_from: 8, parameters_to: 8, sequence_from: 8192,\n"
     "     sequence_to: 8192, gpus_from: 8, gpus_to: 8, recipe: one, source: s}\n";
 
-struct bench {
-    struct gpu_catalogue *gpus;
-    struct mfu_reference_catalogue *references;
-    struct arena *arena;
-};
-
-static int bench_init(struct bench *bench, struct error_info *err)
-{
-    *bench = (struct bench){.gpus = gpu_catalogue_builtin(err)};
-    if (bench->gpus)
-        bench->references =
-            mfu_reference_catalogue_parse(pairs, sizeof(pairs) - 1, "pairs.yaml", err);
-    bench->arena = bench->references ? arena_create(1 << 20) : NULL;
-    if (bench->references && !bench->arena)
-        return error_set_memory(err);
-    return bench->arena ? 0 : -1;
-}
-
-static void bench_done(struct bench *bench)
-{
-    arena_free(bench->arena);
-    mfu_reference_catalogue_free(bench->references);
-    gpu_catalogue_free(bench->gpus);
-}
-
-static int advise(const struct bench *bench, const char *gpu, bool moe,
+static int advise(const struct reference_bench *bench, const char *gpu, bool moe,
                   struct precision_advice ret[PRECISION_ADVICE_COUNT], struct error_info *err)
 {
     const struct mfu_query query = {.gpu = gpu_catalogue_find(bench->gpus, gpu, 0),
@@ -116,13 +92,13 @@ static void every_gpu_has_its_precision(void **state)
 {
     (void)state;
     struct error_info err = {.kind = ERROR_NONE};
-    struct bench bench;
+    struct reference_bench bench;
     struct precision_advice advice[PRECISION_ADVICE_COUNT];
-    bool ready = bench_init(&bench, &err) == 0;
+    bool ready = reference_bench_init(&bench, pairs, &err) == 0;
     for (size_t i = 0; ready && i < COUNT_OF(rows); i++)
         if (advise(&bench, rows[i].gpu, rows[i].moe, advice, &err) == 0)
             expect_row(advice, i);
-    bench_done(&bench);
+    reference_bench_done(&bench);
     assert_true(err.kind == ERROR_NONE || err.kind == ERROR_MEMORY);
 }
 
@@ -131,27 +107,27 @@ static void without_16_bits_there_is_fp32(void **state)
 {
     (void)state;
     struct error_info err = {.kind = ERROR_NONE};
-    struct bench bench;
+    struct reference_bench bench;
     const struct gpu_model gpu = {.name = "old", .architecture = "old"};
     struct precision_advice advice[PRECISION_ADVICE_COUNT];
     const struct mfu_query query = {.gpu = &gpu};
-    if (bench_init(&bench, &err) == 0 &&
+    if (reference_bench_init(&bench, pairs, &err) == 0 &&
         precision_advice_of(bench.references, &query, bench.arena, advice, &err) == 0)
         for (size_t i = 0; i < PRECISION_ADVICE_COUNT; i++)
             assert_int_equal(advice[i].verdict, PRECISION_ABSENT);
-    bench_done(&bench);
+    reference_bench_done(&bench);
     assert_string_equal(precision_verdict_name(PRECISION_ON_REQUEST), "on request");
 }
 
 static int scenario(void *context, struct error_info *err)
 {
     (void)context;
-    struct bench bench;
+    struct reference_bench bench;
     struct precision_advice advice[PRECISION_ADVICE_COUNT];
-    int result = bench_init(&bench, err);
+    int result = reference_bench_init(&bench, pairs, err);
     if (result == 0)
         result = advise(&bench, "h100-sxm", false, advice, err);
-    bench_done(&bench);
+    reference_bench_done(&bench);
     return result;
 }
 
