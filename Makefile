@@ -185,6 +185,16 @@ MAPPING_SOURCES := \
 	common/mapping/placement.c \
 	common/mapping/rank_environment.c \
 	common/mapping/rank_map.c \
+	common/mapping/solver/arrangement.c \
+	common/mapping/solver/block_graph.c \
+	common/mapping/solver/cost_bound.c \
+	common/mapping/solver/exact_search.c \
+	common/mapping/solver/exchange_search.c \
+	common/mapping/solver/flow_weights.c \
+	common/mapping/solver/group_pairs.c \
+	common/mapping/solver/link_seconds.c \
+	common/mapping/solver/mapping_search.c \
+	common/mapping/solver/site_map.c \
 	common/mapping/traffic.c \
 	common/mapping/visible_gpus.c \
 	common/mapping/wire_plan.c

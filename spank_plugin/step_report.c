@@ -87,7 +87,7 @@ static void add_map(const struct step_plan *plan, const struct step_training *tr
     if (training)
         traffic_of_plan(&plan->placement.plan, plan->model, training->profile, &training->training,
                         &traffic);
-    mapping_cost_compute(plan->placement.map, training ? &traffic : NULL, &cost);
+    mapping_cost_compute(plan->placement.map, training ? &traffic : NULL, NULL, &cost);
     const struct map_report report = {
         .map = plan->placement.map,
         .cost = &cost,

@@ -36,7 +36,7 @@ static int report_map(const struct scenario *scenario, const struct command_opti
     if (scenario->model)
         traffic_of_plan(&placement->plan, scenario->model, scenario->framework, &scenario->training,
                         &traffic);
-    mapping_cost_compute(placement->map, scenario->model ? &traffic : NULL, &cost);
+    mapping_cost_compute(placement->map, scenario->model ? &traffic : NULL, NULL, &cost);
     const struct map_report report = {
         .map = placement->map,
         .cost = &cost,

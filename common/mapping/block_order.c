@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include <inttypes.h>
 
-enum { LOOP_UNIT, LOOP_STAGE, LOOP_GROUP, LOOP_INSIDE };
+enum { LOOP_TILE, LOOP_UNIT, LOOP_STAGE, LOOP_GROUP, LOOP_INSIDE };
 
 static uint64_t greatest_common_divisor(uint64_t left, uint64_t right)
 {
@@ -52,7 +52,7 @@ void block_order_plain(unsigned block_count, struct block_order *ret)
 {
     *ret = (struct block_order){
         .block_count = block_count,
-        .loops = {{1, 0}, {1, 0}, {1, 0}, {block_count, 1}},
+        .loops = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {block_count, 1}},
         .units = {block_count},
         .unit_count = 1,
         .tp_blocks = 1,
@@ -168,21 +168,56 @@ int block_order_of(const struct degrees *degrees, enum rank_order order, unsigne
         ret->unit_count = 1;
         ret->alike = blocks;
     }
+    ret->loops[LOOP_TILE] = (struct block_loop){1, 0};
     add_inner_units(ret, &shape);
     ret->tp_blocks = shape.tp > shape.block ? (unsigned)(shape.tp / shape.block) : 1;
     return 0;
+}
+
+unsigned block_order_stages(const struct block_order *order)
+{
+    return order->loops[LOOP_STAGE].count;
+}
+
+void block_order_tile(struct block_order *order, unsigned stages)
+{
+    struct block_order tiled = *order;
+    struct block_loop *loops = tiled.loops;
+    unsigned group = loops[LOOP_GROUP].count * loops[LOOP_INSIDE].count;
+    loops[LOOP_TILE].count = loops[LOOP_STAGE].count / stages;
+    loops[LOOP_TILE].stride = loops[LOOP_STAGE].stride * stages;
+    loops[LOOP_STAGE].count = stages;
+    tiled.alike = tiled.block_count;
+    tiled.unit_count = 1;
+    add_unit(&tiled, (uint64_t)loops[LOOP_UNIT].count * stages * group);
+    add_unit(&tiled, (uint64_t)stages * group);
+    for (unsigned i = 0; i < order->unit_count; i++)
+        if (order->units[i] <= group && tiled.unit_count < BLOCK_ORDER_UNITS)
+            add_unit(&tiled, order->units[i]);
+    *order = tiled;
+}
+
+static size_t fill_unit(const struct block_order *order, unsigned first, size_t position,
+                        unsigned *ret_blocks)
+{
+    const struct block_loop *loops = order->loops;
+    for (unsigned stage = 0; stage < loops[LOOP_STAGE].count; stage++)
+        for (unsigned group = 0; group < loops[LOOP_GROUP].count; group++) {
+            unsigned block = first + stage * loops[LOOP_STAGE].stride +
+                             group * loops[LOOP_GROUP].stride;
+            for (unsigned inside = 0; inside < loops[LOOP_INSIDE].count; inside++)
+                ret_blocks[position++] = block + inside;
+        }
+    return position;
 }
 
 void block_order_fill(const struct block_order *order, unsigned *ret_blocks)
 {
     const struct block_loop *loops = order->loops;
     size_t position = 0;
-    for (unsigned unit = 0; unit < loops[LOOP_UNIT].count; unit++)
-        for (unsigned stage = 0; stage < loops[LOOP_STAGE].count; stage++)
-            for (unsigned group = 0; group < loops[LOOP_GROUP].count; group++) {
-                unsigned block = unit * loops[LOOP_UNIT].stride + stage * loops[LOOP_STAGE].stride +
-                                 group * loops[LOOP_GROUP].stride;
-                for (unsigned inside = 0; inside < loops[LOOP_INSIDE].count; inside++)
-                    ret_blocks[position++] = block + inside;
-            }
+    for (unsigned tile = 0; tile < loops[LOOP_TILE].count; tile++)
+        for (unsigned unit = 0; unit < loops[LOOP_UNIT].count; unit++)
+            position = fill_unit(order,
+                                 tile * loops[LOOP_TILE].stride + unit * loops[LOOP_UNIT].stride,
+                                 position, ret_blocks);
 }

@@ -22,11 +22,11 @@
 #include "workload/parallelism.h"
 #include "workload/rank_order.h"
 
-#define BLOCK_ORDER_LOOPS 4u
+#define BLOCK_ORDER_LOOPS 5u
 #define BLOCK_ORDER_UNITS 8u
 
-/* Block of position p: four nested loops, outermost first: unit of replicas, stage, replica
- * group, block inside. */
+/* Block of position p: nested loops, outermost first: tile of stages (one, unless
+ * block_order_tile), unit of replicas, stage, replica group, block inside. */
 struct block_loop {
     unsigned count, stride;
 };
@@ -50,6 +50,13 @@ int block_order_of(const struct degrees *degrees, enum rank_order order, unsigne
                    struct block_order *ret, struct error_info *err);
 /* Without degrees: the numbering's order, everything together. */
 void block_order_plain(unsigned block_count, struct block_order *ret);
+
+/* Stages that can be laid side by side: as many as one replica's blocks have; 1: none. */
+unsigned block_order_stages(const struct block_order *order);
+/* The same with `stages` of each replica side by side instead of all (a divisor of
+ * block_order_stages): then the next replica's, and only after the last one the next stages. 1
+ * lays whole stages side by side: replicas near, pipelines far. */
+void block_order_tile(struct block_order *order, unsigned stages);
 
 /* ret_blocks[position] = block; block_count entries. */
 void block_order_fill(const struct block_order *order, unsigned *ret_blocks);

@@ -193,8 +193,18 @@ static uint64_t mix(uint64_t left, uint64_t right)
     return mixed ^ mixed >> 32;
 }
 
+static unsigned slot_of(const struct builder *builder, const struct draft *draft)
+{
+    if (draft->kind == KIND_LOOSE)
+        draft = &builder->drafts[draft->parent];
+    if (draft->kind == KIND_NVLINK)
+        return COST_SLOT_DOMAIN;
+    return COST_SLOT_TIERS + (draft->kind == KIND_ROOT ? cluster_tier_count(builder->cluster)
+                                                       : draft->kind - KIND_SWITCH);
+}
+
 /* Breadth first, so that children are consecutive and come after their parent. */
-static void number_vertices(struct builder *builder, struct fabric_vertex *vertices,
+static void number_vertices(const struct builder *builder, struct fabric_vertex *vertices,
                             unsigned *drafts_by_number)
 {
     unsigned count = 1;
@@ -205,6 +215,7 @@ static void number_vertices(struct builder *builder, struct fabric_vertex *verti
         vertices[v] = (struct fabric_vertex){.first_child = count,
                                              .child_count = draft->child_count,
                                              .node_count = draft->own_nodes,
+                                             .slot = slot_of(builder, draft),
                                              .loose = draft->kind == KIND_LOOSE};
         for (unsigned c = draft->first_child; c != NO_VERTEX; c = builder->drafts[c].next_sibling)
             drafts_by_number[count++] = c;
@@ -220,7 +231,8 @@ static void sum_vertices(const struct builder *builder, struct fabric_vertex *ve
         vertex->shape = mix(mix(vertex->shape, vertex->node_count), draft->kind);
         if (draft->parent == NO_VERTEX)
             continue;
-        struct fabric_vertex *parent = &vertices[builder->drafts[draft->parent].final];
+        vertex->parent = builder->drafts[draft->parent].final;
+        struct fabric_vertex *parent = &vertices[vertex->parent];
         parent->node_count += vertex->node_count;
         parent->shape += mix(vertex->shape, parent->child_count); /* in whatever order */
     }

@@ -12,6 +12,7 @@
 #define MAPPING_FABRIC_TREE_H
 
 #include "base/error.h"
+#include "mapping/solver/link_seconds.h"
 #include "topology/cluster_topology.h"
 #include <stdbool.h>
 
@@ -21,6 +22,8 @@ struct fabric_vertex {
     unsigned first_node;  /* position in nodes: the nodes below are consecutive */
     unsigned node_count;
     uint64_t shape; /* equal for vertices that differ in names only */
+    unsigned parent; /* the root's is itself */
+    unsigned slot;  /* how far nodes of different children are apart: link_seconds.h's slots */
     bool loose;     /* its nodes are no nearer to each other than to its siblings' */
 };
 
@@ -36,6 +39,19 @@ struct fabric_tree {
  * `multiple` nodes, the first ones (1: all of them), so that groups of that many fit whole. */
 struct fabric_tree *fabric_tree_create(const struct cluster_topology *cluster, unsigned gpus,
                                        unsigned multiple, struct error_info *err);
+/* The slot of the nearest vertex above both; a vertex and itself: its own. O(depth). */
+static inline unsigned fabric_tree_slot(const struct fabric_vertex *vertices, unsigned left,
+                                        unsigned right)
+{
+    while (left != right) {
+        if (left > right)
+            left = vertices[left].parent;
+        else
+            right = vertices[right].parent;
+    }
+    return vertices[left].slot;
+}
+
 void fabric_tree_free(struct fabric_tree *tree);
 
 DEFINE_CLEANUP(fabric_tree);

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mapping_cost: bytes per step that a mapping moves over each tier.
- * Traffic per dimension comes from traffic.h (needs a model); without a model only the
- * number of neighbour pairs of each dimension per tier is known. A ring of k has k pairs
- * (each rank and its next, also when k is 2), a chain k - 1, a group of one none; expert
- * rings are those of the expert grid. Without degrees there are none.
+ * mapping_cost: what a mapping moves over each tier in a step, and how long that takes.
+ *
+ * Pairs: neighbours of each dimension per tier, known without a model. A ring of k has k pairs
+ * (each rank and its next, also when k is 2), a chain k - 1, a group of one none; expert rings
+ * are those of the expert grid. Without degrees there are none.
+ * Bytes: what the flows of traffic.h carry per step (needs a model).
+ * Seconds: the exposed share of those bytes in the seconds of link_seconds.h, a mean over the
+ * ranks: each tier is a pipe as wide as the shares of the job's GPUs together, and the phases
+ * of a step (TP, CP, EP and PP of every micro batch, then DP) follow one another:
+ *     sum over flows f and slots s of   exposed_f bytes_f,s seconds_s / N
+ * The busiest link says how much longer the slowest path waits than the mean: over all
+ * switches, the bytes that go up from one over its nodes' share of the next tier.
  * O(blocks) for each dimension.
  */
 #ifndef MAPPING_MAPPING_COST_H
 #define MAPPING_MAPPING_COST_H
 
 #include "mapping/rank_map.h"
+#include "mapping/solver/link_seconds.h"
 #include "mapping/traffic.h"
-
-/* Slots: 0 inside a node, 1 inside an NVLink domain across nodes, 2 + t tier t, last: unknown. */
-#define COST_SLOT_NODE 0u
-#define COST_SLOT_DOMAIN 1u
-#define COST_SLOT_TIERS 2u
-#define COST_SLOT_MAXIMUM (COST_SLOT_TIERS + FABRIC_MAXIMUM_TIERS + 1u)
 
 struct mapping_cost {
     unsigned slot_count;
@@ -25,10 +27,14 @@ struct mapping_cost {
     uint64_t pairs[TRAFFIC_DIMENSION_COUNT][COST_SLOT_MAXIMUM]; /* ring or chain neighbours */
     double bytes[TRAFFIC_DIMENSION_COUNT][COST_SLOT_MAXIMUM];   /* per step; 0 without traffic */
     bool bytes_known;
+    double seconds[COST_SLOT_MAXIMUM]; /* exposed, per slot */
+    double exposed_seconds;            /* of a step: their sum */
+    bool seconds_known;
 };
 
-/* traffic may be NULL. Names point into the cluster. */
+/* traffic may be NULL, and seconds (then seconds_known is false). Names point into the cluster.
+ * The map's blocks may share nodes (a mapping made elsewhere, with blocks of one rank). */
 void mapping_cost_compute(const struct rank_map *map, const struct traffic *traffic,
-                          struct mapping_cost *ret);
+                          const struct link_seconds *seconds, struct mapping_cost *ret);
 
 #endif

@@ -75,20 +75,31 @@ static void keep_cluster_order(const struct node_mapping_request *request, unsig
             ret_nodes[block++] = i;
 }
 
-static int permute_nodes(const struct fabric_tree *tree, const struct block_order *order,
-                         unsigned *ret_nodes, struct error_info *err)
+static int permute_nodes(const struct node_mapping_request *request, const struct fabric_tree *tree,
+                         const struct block_order *order, unsigned *ret_nodes,
+                         struct mapping_quality *ret_quality, struct error_info *err)
 {
-    unsigned count = order->block_count;
-    CLEANUP_MEMORY unsigned *blocks = memory_allocate_array(count, sizeof(*blocks));
-    CLEANUP_MEMORY unsigned *nodes = memory_allocate_array(count, sizeof(*nodes));
-    if (!blocks || !nodes)
-        return error_set_memory(err);
-    if (node_packing_solve(tree, order, nodes, err) < 0)
-        return -1;
-    block_order_fill(order, blocks);
-    for (unsigned position = 0; position < count; position++)
-        ret_nodes[blocks[position]] = nodes[position];
-    return 0;
+    const struct plan plan = {.degrees = request->degrees, .sharding = request->sharding};
+    struct traffic rule;
+    struct link_seconds slots;
+    struct flow_weights weights;
+    traffic_of_rule(&plan, &rule);
+    link_seconds_of_rule(cluster_tier_count(request->cluster), &slots);
+    bool given = request->traffic && request->seconds;
+    flow_weights_of(given ? request->traffic : &rule, given ? request->seconds : &slots,
+                    &request->degrees, request->order, &weights);
+    const struct mapping_problem problem = {
+        .cluster = request->cluster,
+        .tree = tree,
+        .order = order,
+        .weights = &weights,
+        .block_ranks = request->gpus_per_node,
+        .budget = request->budget ? request->budget : MAPPING_SEARCH_BUDGET,
+        .exact = request->exact,
+        .pins = request->pins,
+        .pin_count = request->pin_count,
+    };
+    return mapping_search(&problem, ret_nodes, ret_quality, err);
 }
 
 /* Nodes of which each NVLink domain (or leaf) holds whole TP groups, where these are enough. */
@@ -104,11 +115,13 @@ static struct fabric_tree *create_tree(const struct node_mapping_request *reques
 }
 
 int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret_nodes,
-                       size_t *ret_blocks, struct error_info *err)
+                       size_t *ret_blocks, struct mapping_quality *ret_quality,
+                       struct error_info *err)
 {
     if (request->gpus_per_node == 0)
         return error_set(err, "a mapping needs at least one rank per node");
     struct block_order order = {.block_count = 0};
+    struct mapping_quality quality = {.optimal = false};
     size_t usable = usable_nodes(request);
     int made = request->locality_only ? plain_order(request, usable, &order, err)
                                       : block_order_of(&request->degrees, request->order,
@@ -119,9 +132,15 @@ int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret
         keep_cluster_order(request, order.block_count, ret_nodes);
     } else {
         CLEANUP(fabric_tree) struct fabric_tree *tree = create_tree(request, &order, err);
-        if (!tree || permute_nodes(tree, &order, ret_nodes, err) < 0)
+        if (!tree)
+            return -1;
+        int laid = request->locality_only
+                       ? node_packing_solve(tree, &order, ret_nodes, err)
+                       : permute_nodes(request, tree, &order, ret_nodes, &quality, err);
+        if (laid < 0)
             return -1;
     }
+    *ret_quality = quality;
     *ret_blocks = order.block_count;
     return 0;
 }

@@ -11,6 +11,7 @@
 #ifndef MAPPING_NODE_MAPPING_H
 #define MAPPING_NODE_MAPPING_H
 
+#include "mapping/solver/mapping_search.h"
 #include "planner/plan.h"
 #include "topology/cluster_topology.h"
 
@@ -22,6 +23,14 @@ struct node_mapping_request {
     uint64_t world;         /* ranks when locality_only; with degrees 0 or their product */
     bool locality_only;     /* no degrees: nodes in fabric order */
     bool identity;          /* keep the cluster's node order */
+    /* What is to become cheap, both or neither; NULL: the rule (traffic_of_rule). */
+    const struct traffic *traffic;
+    const struct link_seconds *seconds;
+    enum sharding sharding; /* for the rule */
+    uint64_t budget;        /* exchanges; 0: MAPPING_SEARCH_BUDGET */
+    bool exact;             /* prove it, where there are EXACT_SEARCH_UNITS blocks or fewer */
+    const struct node_pin *pins;
+    size_t pin_count;
 };
 
 /* ret_nodes has room for the cluster's node_count entries. Nodes with fewer GPUs than
@@ -30,7 +39,8 @@ struct node_mapping_request {
  * whole neighbouring nodes, of one NVLink domain where they fit; whether it may is policy's.
  * world 0 with locality_only: all nodes of the cluster that are large enough. */
 int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret_nodes,
-                       size_t *ret_blocks, struct error_info *err);
+                       size_t *ret_blocks, struct mapping_quality *ret_quality,
+                       struct error_info *err);
 
 /* Cluster node indices in fabric order. */
 int fabric_order(const struct cluster_topology *cluster, unsigned *ret_nodes,

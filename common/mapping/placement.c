@@ -91,7 +91,7 @@ static void check_map(const struct plan_request *request, struct placement *plac
     uint64_t links_out = 0;
     if (placement->map->locality_only || request->policy->tp_within == TP_WITHIN_OFF)
         return;
-    mapping_cost_compute(placement->map, NULL, &cost);
+    mapping_cost_compute(placement->map, NULL, NULL, &cost);
     bool domain = request->policy->tp_within == TP_WITHIN_NVLINK_DOMAIN;
     for (unsigned slot = domain ? COST_SLOT_TIERS : COST_SLOT_DOMAIN; slot < cost.slot_count;
          slot++)

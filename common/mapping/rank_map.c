@@ -34,7 +34,7 @@ static int fill_map(struct rank_map *map, const struct node_mapping_request *req
     if (!nodes)
         return error_set_memory(err);
     map->block_nodes = nodes;
-    if (node_mapping_solve(request, nodes, &map->block_count, err) < 0)
+    if (node_mapping_solve(request, nodes, &map->block_count, &map->quality, err) < 0)
         return -1;
     map->world = (uint64_t)map->block_count * map->gpus_per_node;
     return map_gpus(map, map->degrees.tp, err);

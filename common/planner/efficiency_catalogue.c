@@ -114,6 +114,8 @@ static const struct yaml_field root_fields[] = {
     FIGURE_FIELD(nvlink_share, 1),
     FIGURE_FIELD(pcie_share, 1),
     FIGURE_FIELD(assumed_nic_bytes_per_second, 1e15),
+    FIGURE_FIELD(spread_loss_collective, 10),
+    FIGURE_FIELD(spread_loss_message, 10),
     FIGURE_FIELD(tight_share, 1),
     FIGURE_FIELD(host_memory_bytes_per_second, 1e15),
     FIGURE_FIELD(nvme_bytes_per_second, 1e15),

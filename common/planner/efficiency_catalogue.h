@@ -95,6 +95,9 @@ struct efficiency_catalogue {
     const struct efficiency_network *networks;
     size_t network_count;
     double assumed_nic_bytes_per_second; /* where the NICs' rate is unknown; said in a note */
+    /* What a collective, and a message, take longer for each tier above the nearest switch that
+     * they cross, although the links there are as fast (mapping/solver/link_seconds.h). */
+    double spread_loss_collective, spread_loss_message;
     double tight_share;                  /* below capacity by less than this share: "tight" */
     double host_memory_bytes_per_second; /* of one GPU's share, for offloaded optimizers */
     double nvme_bytes_per_second;        /* of one GPU's share */

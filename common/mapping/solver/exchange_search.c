@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "mapping/solver/exchange_search.h"
+
+/* Annealing with fewer exchanges than this for each unit ends worse than descent alone. */
+#define ANNEALING_PER_UNIT 150u
+/* … and with more it gains no more. */
+#define ANNEALING_ENOUGH_PER_UNIT 3000u
+#define COOLING_STEPS 48u
+#define WARM_SHARE 2u /* the first threshold, of the dearest edge of the mean unit */
+
+struct search {
+    struct arrangement *arrangement;
+    uint64_t cost, below;
+    uint64_t *budget;
+    uint64_t random;
+};
+
+static unsigned draw(struct search *search, unsigned below)
+{
+    search->random ^= search->random << 13;
+    search->random ^= search->random >> 7;
+    search->random ^= search->random << 17;
+    return (unsigned)((search->random >> 32) * below >> 32);
+}
+
+static bool spend(struct search *search)
+{
+    if (*search->budget == 0)
+        return false;
+    --*search->budget;
+    return true;
+}
+
+static void apply(struct search *search, unsigned left, unsigned right, int64_t delta)
+{
+    arrangement_exchange(search->arrangement, left, right);
+    search->cost += (uint64_t)delta;
+}
+
+/* --- descent ------------------------------------------------------------------------ */
+
+struct best_exchange {
+    int64_t delta;
+    unsigned site, unit; /* of equals the smallest unit, an empty site last */
+};
+
+static void look_at_leaf(struct search *search, unsigned site, unsigned leaf,
+                         struct best_exchange *best)
+{
+    const struct site_map *sites = search->arrangement->sites;
+    unsigned first = sites->first_site[leaf];
+    bool tried_empty = false;
+    for (unsigned other = first; other < first + sites->counts[leaf]; other++) {
+        unsigned unit = search->arrangement->unit_at[other];
+        if ((unit == SITE_NONE && tried_empty) ||
+            !arrangement_may_exchange(search->arrangement, site, other))
+            continue;
+        tried_empty |= unit == SITE_NONE;
+        if (!spend(search))
+            return;
+        int64_t delta = arrangement_delta(search->arrangement, site, other);
+        if (delta < best->delta || (delta == best->delta && delta < 0 && unit < best->unit))
+            *best = (struct best_exchange){delta, other, unit};
+    }
+}
+
+/* Whether an earlier edge of the unit led to that leaf. */
+static bool seen_before(const struct arrangement *arrangement, unsigned unit, uint64_t edge,
+                        unsigned leaf)
+{
+    const struct block_graph *graph = arrangement->graph;
+    for (uint64_t e = graph->first[unit]; e < edge; e++)
+        if (arrangement->sites->leaves[arrangement->site_of[graph->edges[e].to]] == leaf)
+            return true;
+    return false;
+}
+
+static bool improve_unit(struct search *search, unsigned unit)
+{
+    const struct arrangement *arrangement = search->arrangement;
+    const struct block_graph *graph = arrangement->graph;
+    unsigned site = arrangement->site_of[unit], own = arrangement->sites->leaves[site];
+    struct best_exchange best = {0, site, SITE_NONE};
+    for (uint64_t e = graph->first[unit]; e < graph->first[unit + 1]; e++) {
+        unsigned leaf = arrangement->sites->leaves[arrangement->site_of[graph->edges[e].to]];
+        if (leaf != own && !seen_before(arrangement, unit, e, leaf))
+            look_at_leaf(search, site, leaf, &best);
+    }
+    if (best.delta >= 0)
+        return false;
+    apply(search, site, best.site, best.delta);
+    return true;
+}
+
+static void descend(struct search *search)
+{
+    unsigned units = search->arrangement->graph->block_count, quiet = 0;
+    for (unsigned unit = 0; quiet < units && *search->budget > 0 && search->cost > search->below;
+         unit = unit + 1 < units ? unit + 1 : 0)
+        quiet = improve_unit(search, unit) ? 0 : quiet + 1;
+}
+
+/* --- annealing ---------------------------------------------------------------------- */
+
+/* -log2(r / 2^32) in 1/256, of r drawn evenly; 0 … 32 * 256. The fraction is linear, which is
+ * near enough and the same on every machine. */
+static unsigned exponential(struct search *search)
+{
+    unsigned r = draw(search, ~0u) | 1u;
+    unsigned zeros = (unsigned)__builtin_clz(r);
+    unsigned fraction = zeros < 31 ? (r << (zeros + 1)) >> 24 : 0;
+    return (zeros + 1) * 256 - fraction;
+}
+
+/* A random unit beside a random neighbour: a random site of the neighbour's leaf. */
+static void try_exchange(struct search *search, uint64_t threshold)
+{
+    struct arrangement *arrangement = search->arrangement;
+    const struct block_graph *graph = arrangement->graph;
+    const struct site_map *sites = arrangement->sites;
+    unsigned unit = draw(search, graph->block_count);
+    unsigned degree = (unsigned)(graph->first[unit + 1] - graph->first[unit]);
+    if (degree == 0)
+        return;
+    unsigned neighbour = graph->edges[graph->first[unit] + draw(search, degree)].to;
+    unsigned site = arrangement->site_of[unit];
+    unsigned leaf = sites->leaves[arrangement->site_of[neighbour]];
+    if (leaf == sites->leaves[site])
+        return;
+    unsigned other = sites->first_site[leaf] + draw(search, sites->counts[leaf]);
+    if (!arrangement_may_exchange(arrangement, site, other))
+        return;
+    int64_t delta = arrangement_delta(arrangement, site, other);
+    if (delta <= 0 || (uint64_t)delta <= (threshold * exponential(search)) >> 8)
+        apply(search, site, other, delta);
+}
+
+/* The dearest edges of the units, in the mean: what one bad place costs. */
+static uint64_t typical_edge(const struct arrangement *arrangement)
+{
+    const struct block_graph *graph = arrangement->graph;
+    const struct flow_weights *weights = graph->weights;
+    uint64_t sum = 0;
+    for (unsigned unit = 0; unit < graph->block_count; unit++) {
+        uint64_t dearest = 0;
+        for (uint64_t e = graph->first[unit]; e < graph->first[unit + 1]; e++) {
+            const uint64_t *each = weights->weights[graph->edges[e].flow];
+            uint64_t cost = graph->edges[e].pairs *
+                            (each[weights->slot_count - 1] - each[COST_SLOT_TIERS]);
+            dearest = cost > dearest ? cost : dearest;
+        }
+        sum += dearest;
+    }
+    return sum / graph->block_count;
+}
+
+static void anneal(struct search *search, struct arrangement *best, uint64_t *best_cost,
+                   uint64_t exchanges)
+{
+    uint64_t threshold = typical_edge(search->arrangement) / WARM_SHARE;
+    for (unsigned step = 0; step < COOLING_STEPS; step++, threshold = threshold * 7 / 8) {
+        for (uint64_t i = 0; i < exchanges / COOLING_STEPS && spend(search); i++)
+            try_exchange(search, threshold);
+        if (search->cost >= *best_cost)
+            continue;
+        *best_cost = search->cost;
+        arrangement_copy(best, search->arrangement);
+        if (*best_cost <= search->below)
+            return;
+    }
+}
+
+uint64_t exchange_search(struct arrangement *arrangement, uint64_t cost, uint64_t below,
+                         uint64_t *budget, struct error_info *err)
+{
+    unsigned units = arrangement->graph->block_count;
+    struct search search = {.arrangement = arrangement,
+                            .cost = cost,
+                            .below = below,
+                            .budget = budget,
+                            .random = UINT64_C(0x9e3779b97f4a7c15)};
+    descend(&search);
+    if (search.cost <= below || *budget / ANNEALING_PER_UNIT < units)
+        return search.cost;
+    CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
+    struct arrangement best;
+    if (!arena || arrangement_init(&best, arrangement->graph, arrangement->sites, arena, err) < 0)
+        return UINT64_MAX;
+    arrangement_copy(&best, arrangement);
+    uint64_t best_cost = search.cost, enough = (uint64_t)units * ANNEALING_ENOUGH_PER_UNIT;
+    anneal(&search, &best, &best_cost, *budget < enough ? *budget : enough);
+    descend(&search);
+    if (search.cost <= best_cost)
+        return search.cost;
+    arrangement_copy(arrangement, &best);
+    return best_cost;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include "mapping/solver/mapping_search.h"
+#include "base/memory.h"
+#include "mapping/node_packing.h"
+#include "mapping/solver/cost_bound.h"
+#include "mapping/solver/exchange_search.h"
+#include "mapping/solver/exact_search.h"
+
+#include <string.h>
+
+#define STARTS_MAXIMUM 12u
+/* A start on more nodes is worth its time only where it can be the last one. */
+#define MANY_STARTS_NODES 8192u
+
+struct solution {
+    const struct mapping_problem *problem;
+    unsigned *node_position;    /* cluster node -> position in the tree */
+    unsigned *position_vertex;  /* position -> leaf vertex */
+    unsigned *blocks, *packed;  /* of one start */
+    unsigned *positions;        /* block -> position: the best start */
+    unsigned *candidate;        /* of the start at hand */
+    uint64_t cost, bound, budget;
+    struct arena *arena;
+};
+
+double mapping_quality_gap(const struct mapping_quality *quality)
+{
+    double over = quality->cost - quality->lower_bound;
+    return over > 0 && quality->lower_bound > 0 ? over / quality->lower_bound : 0;
+}
+
+/* --- what a start costs ------------------------------------------------------------- */
+
+struct cost_sum {
+    const struct fabric_vertex *vertices;
+    const unsigned *positions, *position_vertex;
+    const uint64_t *weights; /* of one flow, by slot */
+    uint64_t cost;
+};
+
+static void add_run(void *context, unsigned from, unsigned to, unsigned count)
+{
+    struct cost_sum *sum = context;
+    unsigned slot = COST_SLOT_NODE;
+    if (from != to)
+        slot = fabric_tree_slot(sum->vertices, sum->position_vertex[sum->positions[from]],
+                                sum->position_vertex[sum->positions[to]]);
+    sum->cost += count * sum->weights[slot];
+}
+
+static uint64_t cost_of(const struct solution *solution, const unsigned *positions)
+{
+    const struct mapping_problem *problem = solution->problem;
+    const struct flow_weights *weights = problem->weights;
+    struct cost_sum sum = {problem->tree->vertices, positions, solution->position_vertex, NULL, 0};
+    uint64_t world = (uint64_t)problem->order->block_count * problem->block_ranks;
+    for (unsigned f = 0; f < weights->flow_count; f++) {
+        sum.weights = weights->weights[f];
+        group_pairs_visit(&weights->lines[f], weights->patterns[f], world, problem->block_ranks,
+                          add_run, &sum);
+    }
+    return sum.cost;
+}
+
+/* --- starts ------------------------------------------------------------------------- */
+
+static int try_start(struct solution *solution, const struct block_order *order,
+                     struct error_info *err)
+{
+    if (node_packing_solve(solution->problem->tree, order, solution->packed, err) < 0)
+        return -1;
+    block_order_fill(order, solution->blocks);
+    for (unsigned i = 0; i < order->block_count; i++)
+        solution->candidate[solution->blocks[i]] = solution->node_position[solution->packed[i]];
+    uint64_t cost = cost_of(solution, solution->candidate);
+    if (cost >= solution->cost)
+        return 0;
+    unsigned *swap = solution->positions;
+    solution->positions = solution->candidate;
+    solution->candidate = swap;
+    solution->cost = cost;
+    return 0;
+}
+
+/* The rule's order first: of equals it stays. */
+static int try_starts(struct solution *solution, struct error_info *err)
+{
+    const struct block_order *plain = solution->problem->order;
+    unsigned stages = block_order_stages(plain), tried = 0;
+    if (try_start(solution, plain, err) < 0)
+        return -1;
+    bool many = plain->block_count <= MANY_STARTS_NODES;
+    for (unsigned tile = 1; tile < stages && tried < STARTS_MAXIMUM; tile++) {
+        if (stages % tile != 0 || solution->cost <= solution->bound || (tile > 1 && !many))
+            continue;
+        struct block_order order = *plain;
+        block_order_tile(&order, tile);
+        tried++;
+        if (try_start(solution, &order, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- search ------------------------------------------------------------------------- */
+
+static unsigned unit_nodes(const struct solution *solution)
+{
+    return solution->problem->order->tp_blocks;
+}
+
+/* Every leaf holds whole units; else TP groups are already cut and nothing can be moved whole. */
+static bool units_fit(const struct solution *solution)
+{
+    const struct fabric_tree *tree = solution->problem->tree;
+    for (unsigned v = 0; v < tree->vertex_count; v++)
+        if (tree->vertices[v].child_count == 0 &&
+            tree->vertices[v].node_count % unit_nodes(solution) != 0)
+            return false;
+    return true;
+}
+
+static void read_sites(const struct solution *solution, unsigned units, unsigned *ret_site_of)
+{
+    unsigned nodes = unit_nodes(solution);
+    for (unsigned unit = 0; unit < units; unit++)
+        ret_site_of[unit] = solution->positions[unit * nodes] / nodes;
+}
+
+/* Units of one leaf stand in the order in which the rule would lay them. */
+static void write_sites(struct solution *solution, const struct arrangement *arrangement,
+                        unsigned *filled)
+{
+    unsigned nodes = unit_nodes(solution);
+    const struct site_map *sites = arrangement->sites;
+    block_order_fill(solution->problem->order, solution->blocks);
+    memset(filled, 0, sites->leaf_count * sizeof(*filled));
+    for (unsigned i = 0; i < solution->problem->order->block_count; i++) {
+        unsigned block = solution->blocks[i], site = arrangement->site_of[block / nodes];
+        if (block % nodes != 0)
+            continue;
+        unsigned leaf = sites->leaves[site];
+        if (!arrangement->flags)
+            site = sites->first_site[leaf] + filled[leaf]++;
+        for (unsigned k = 0; k < nodes; k++)
+            solution->positions[block + k] = site * nodes + k;
+    }
+}
+
+/* Puts what is pinned where it belongs; then the cost is another. */
+static int apply_pins(const struct solution *solution, struct arrangement *arrangement,
+                      struct error_info *err)
+{
+    const struct mapping_problem *problem = solution->problem;
+    unsigned nodes = unit_nodes(solution), free_site = 0;
+    if (problem->pin_count == 0)
+        return 0;
+    unsigned char *flags = arena_allocate_array(solution->arena, arrangement->sites->site_count, 1);
+    if (!flags)
+        return error_set_memory(err);
+    for (size_t i = 0; i < problem->pin_count; i++) {
+        unsigned site = solution->node_position[problem->pins[i].node] / nodes;
+        if (problem->pins[i].block != SITE_NONE) {
+            arrangement_exchange(arrangement, arrangement->site_of[problem->pins[i].block / nodes],
+                                 site);
+            flags[site] |= SITE_FIXED;
+        }
+        flags[site] |= SITE_USED;
+    }
+    arrangement->flags = flags;
+    for (unsigned site = 0; site < arrangement->sites->site_count; site++) {
+        if (!(flags[site] & SITE_USED) || arrangement->unit_at[site] != SITE_NONE)
+            continue;
+        while (arrangement->unit_at[free_site] == SITE_NONE || flags[free_site] & SITE_USED)
+            free_site++;
+        arrangement_exchange(arrangement, free_site, site);
+    }
+    return 0;
+}
+
+static int search_units(struct solution *solution, const struct block_graph *graph,
+                        const struct site_map *sites, struct mapping_quality *quality,
+                        struct error_info *err)
+{
+    struct arrangement arrangement;
+    unsigned *scratch = arena_allocate_array(
+        solution->arena, (size_t)graph->block_count + sites->leaf_count, sizeof(*scratch));
+    if (!scratch || arrangement_init(&arrangement, graph, sites, solution->arena, err) < 0)
+        return error_set_memory(err);
+    read_sites(solution, graph->block_count, scratch);
+    arrangement_fill(&arrangement, scratch);
+    uint64_t inside = solution->cost - arrangement_cost(&arrangement); /* of the units */
+    if (apply_pins(solution, &arrangement, err) < 0)
+        return -1;
+    uint64_t start = arrangement_cost(&arrangement);
+    uint64_t below = solution->bound > inside ? solution->bound - inside : 0;
+    uint64_t cost = exchange_search(&arrangement, start, below, &solution->budget, err);
+    if (cost == UINT64_MAX)
+        return -1;
+    if (solution->problem->exact && cost > below)
+        quality->optimal = exact_search(&arrangement, &cost, below, err) > 0;
+    if (cost < start || solution->problem->pin_count > 0)
+        write_sites(solution, &arrangement, scratch);
+    solution->cost = cost_of(solution, solution->positions);
+    return 0;
+}
+
+static int search(struct solution *solution, struct mapping_quality *quality,
+                  struct error_info *err)
+{
+    const struct mapping_problem *problem = solution->problem;
+    unsigned nodes = unit_nodes(solution);
+    uint64_t world = (uint64_t)problem->order->block_count * problem->block_ranks;
+    CLEANUP(block_graph)
+    struct block_graph *graph =
+        block_graph_create(problem->weights, world, problem->block_ranks * nodes, err);
+    CLEANUP(site_map) struct site_map *sites = site_map_create(problem->tree, nodes, err);
+    if (!graph || !sites)
+        return -1;
+    return search_units(solution, graph, sites, quality, err);
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+static int solution_init(struct solution *solution, struct error_info *err)
+{
+    const struct mapping_problem *problem = solution->problem;
+    const struct fabric_tree *tree = problem->tree;
+    size_t blocks = problem->order->block_count;
+    unsigned **arrays[] = {&solution->blocks, &solution->packed, &solution->positions,
+                           &solution->candidate};
+    for (size_t i = 0; i < COUNT_OF(arrays); i++) {
+        *arrays[i] = arena_allocate_array(solution->arena, blocks, sizeof(unsigned));
+        if (!*arrays[i])
+            return error_set_memory(err);
+    }
+    solution->node_position =
+        arena_allocate_array(solution->arena, problem->cluster->node_count, sizeof(unsigned));
+    solution->position_vertex =
+        arena_allocate_array(solution->arena, tree->node_count, sizeof(unsigned));
+    if (!solution->node_position || !solution->position_vertex)
+        return error_set_memory(err);
+    for (unsigned i = 0; i < tree->node_count; i++)
+        solution->node_position[tree->nodes[i]] = i;
+    for (unsigned v = 0; v < tree->vertex_count; v++)
+        for (unsigned i = 0; tree->vertices[v].child_count == 0 && i < tree->vertices[v].node_count;
+             i++)
+            solution->position_vertex[tree->vertices[v].first_node + i] = v;
+    return 0;
+}
+
+int mapping_search(const struct mapping_problem *problem, unsigned *ret_nodes,
+                   struct mapping_quality *ret, struct error_info *err)
+{
+    CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
+    struct solution solution = {
+        .problem = problem, .cost = UINT64_MAX, .budget = problem->budget, .arena = arena};
+    struct mapping_quality quality = {.optimal = false};
+    uint64_t world = (uint64_t)problem->order->block_count * problem->block_ranks;
+    if (!arena)
+        return error_set_memory(err);
+    if (solution_init(&solution, err) < 0 ||
+        cost_bound(problem->weights, problem->tree, world, problem->block_ranks, &solution.bound,
+                   err) < 0 ||
+        try_starts(&solution, err) < 0)
+        return -1;
+    bool open = solution.cost > solution.bound || problem->pin_count > 0;
+    if (open && units_fit(&solution) && search(&solution, &quality, err) < 0)
+        return -1;
+    for (unsigned block = 0; block < problem->order->block_count; block++)
+        ret_nodes[block] = problem->tree->nodes[solution.positions[block]];
+    double unit = problem->weights->unit_seconds;
+    quality.cost = (double)solution.cost * unit;
+    quality.optimal |= solution.cost <= solution.bound;
+    quality.lower_bound = quality.optimal ? quality.cost : (double)solution.bound * unit;
+    quality.exchanges = problem->budget - solution.budget;
+    *ret = quality;
+    return 0;
+}

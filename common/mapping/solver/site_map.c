@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "mapping/solver/site_map.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+#define ARENA_BYTES ((size_t)256 << 20)
+
+struct child {
+    unsigned nodes, vertex;
+    uint64_t shape;
+};
+
+struct survey {
+    const struct fabric_vertex *vertices;
+    unsigned *leaf_vertices;
+    unsigned leaf_count;
+    unsigned *pending;      /* a stack of vertices */
+    struct child *children; /* of one vertex */
+};
+
+static int compare_children(const void *left, const void *right)
+{
+    const struct child *l = left, *r = right;
+    if (l->nodes != r->nodes)
+        return l->nodes > r->nodes ? -1 : 1;
+    if (l->shape != r->shape)
+        return l->shape < r->shape ? -1 : 1;
+    return (l->vertex > r->vertex) - (l->vertex < r->vertex);
+}
+
+/* Pushes the children so that the first one is taken next. */
+static unsigned push_children(struct survey *survey, unsigned vertex, unsigned depth)
+{
+    const struct fabric_vertex *parent = &survey->vertices[vertex];
+    bool sorted = true;
+    for (unsigned i = 0; i < parent->child_count; i++) {
+        unsigned at = parent->first_child + i;
+        const struct fabric_vertex *child = &survey->vertices[at];
+        survey->children[i] = (struct child){child->node_count, at, child->shape};
+        sorted = sorted && (i == 0 || compare_children(&survey->children[i - 1],
+                                                       &survey->children[i]) < 0);
+    }
+    if (!sorted)
+        qsort(survey->children, parent->child_count, sizeof(*survey->children), compare_children);
+    for (unsigned i = parent->child_count; i-- > 0;)
+        survey->pending[depth++] = survey->children[i].vertex;
+    return depth;
+}
+
+static void find_leaves(struct survey *survey)
+{
+    unsigned depth = 0;
+    survey->pending[depth++] = 0;
+    while (depth > 0) {
+        unsigned vertex = survey->pending[--depth];
+        if (survey->vertices[vertex].child_count > 0)
+            depth = push_children(survey, vertex, depth);
+        else if (survey->vertices[vertex].node_count > 0)
+            survey->leaf_vertices[survey->leaf_count++] = vertex;
+    }
+}
+
+static int number_sites(struct site_map *sites, const struct survey *survey)
+{
+    unsigned *first = arena_allocate_array(sites->arena, survey->leaf_count, sizeof(*first));
+    unsigned *counts = arena_allocate_array(sites->arena, survey->leaf_count, sizeof(*counts));
+    unsigned *leaves = arena_allocate_array(sites->arena, sites->site_count, sizeof(*leaves));
+    if (!first || !counts || !leaves)
+        return -1;
+    for (unsigned leaf = 0; leaf < survey->leaf_count; leaf++) {
+        const struct fabric_vertex *vertex = &survey->vertices[survey->leaf_vertices[leaf]];
+        first[leaf] = vertex->first_node / sites->unit_nodes;
+        counts[leaf] = vertex->node_count / sites->unit_nodes;
+        for (unsigned i = 0; i < counts[leaf]; i++)
+            leaves[first[leaf] + i] = leaf;
+    }
+    sites->leaf_count = survey->leaf_count;
+    sites->vertices = survey->leaf_vertices;
+    sites->first_site = first;
+    sites->counts = counts;
+    sites->leaves = leaves;
+    return 0;
+}
+
+struct site_map *site_map_create(const struct fabric_tree *tree, unsigned unit_nodes,
+                                 struct error_info *err)
+{
+    struct arena *arena = arena_create(ARENA_BYTES);
+    CLEANUP(site_map) struct site_map *sites = arena ? arena_allocate(arena, sizeof(*sites)) : NULL;
+    if (!sites) {
+        arena_free(arena);
+        return error_null(error_set_memory(err));
+    }
+    *sites = (struct site_map){.tree = tree,
+                               .unit_nodes = unit_nodes,
+                               .site_count = tree->node_count / unit_nodes,
+                               .arena = arena};
+    size_t count = tree->vertex_count;
+    struct survey survey = {
+        .vertices = tree->vertices,
+        .leaf_vertices = arena_allocate_array(arena, count, sizeof(unsigned)),
+        .pending = arena_allocate_array(arena, count, sizeof(unsigned)),
+        .children = arena_allocate_array(arena, count, sizeof(struct child)),
+    };
+    if (!survey.leaf_vertices || !survey.pending || !survey.children)
+        return error_null(error_set_memory(err));
+    find_leaves(&survey);
+    return number_sites(sites, &survey) < 0 ? error_null(error_set_memory(err))
+                                            : move_pointer(sites);
+}
+
+void site_map_free(struct site_map *sites)
+{
+    if (sites)
+        arena_free(sites->arena);
+}
