@@ -188,10 +188,14 @@ uint64_t exchange_search(struct arrangement *arrangement, uint64_t cost, uint64_
         return UINT64_MAX;
     arrangement_copy(&best, arrangement);
     uint64_t best_cost = search.cost, enough = (uint64_t)units * ANNEALING_ENOUGH_PER_UNIT;
-    anneal(&search, &best, &best_cost, *budget < enough ? *budget : enough);
-    descend(&search);
-    if (search.cost <= best_cost)
-        return search.cost;
+    while (best_cost > below && *budget / ANNEALING_PER_UNIT >= units) {
+        anneal(&search, &best, &best_cost, *budget < enough ? *budget : enough);
+        descend(&search);
+        if (search.cost < best_cost) {
+            best_cost = search.cost;
+            arrangement_copy(&best, arrangement);
+        }
+    }
     arrangement_copy(arrangement, &best);
     return best_cost;
 }
