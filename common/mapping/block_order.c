@@ -3,7 +3,17 @@
 #include "base/cleanup.h"
 #include <inttypes.h>
 
-enum { LOOP_TILE, LOOP_UNIT, LOOP_STAGE, LOOP_GROUP, LOOP_INSIDE };
+enum {
+    LOOP_OUTER_STAGE,
+    LOOP_OUTER_UNIT,
+    LOOP_MIDDLE_STAGE,
+    LOOP_UNIT,
+    LOOP_STAGE,
+    LOOP_GROUP,
+    LOOP_INSIDE
+};
+
+#define ONCE ((struct block_loop){1, 0})
 
 static uint64_t greatest_common_divisor(uint64_t left, uint64_t right)
 {
@@ -52,7 +62,7 @@ void block_order_plain(unsigned block_count, struct block_order *ret)
 {
     *ret = (struct block_order){
         .block_count = block_count,
-        .loops = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {block_count, 1}},
+        .loops = {ONCE, ONCE, ONCE, ONCE, ONCE, ONCE, {block_count, 1}},
         .units = {block_count},
         .unit_count = 1,
         .tp_blocks = 1,
@@ -168,7 +178,8 @@ int block_order_of(const struct degrees *degrees, enum rank_order order, unsigne
         ret->unit_count = 1;
         ret->alike = blocks;
     }
-    ret->loops[LOOP_TILE] = (struct block_loop){1, 0};
+    ret->loops[LOOP_OUTER_STAGE] = ret->loops[LOOP_OUTER_UNIT] = ret->loops[LOOP_MIDDLE_STAGE] =
+        ONCE;
     add_inner_units(ret, &shape);
     ret->tp_blocks = shape.tp > shape.block ? (unsigned)(shape.tp / shape.block) : 1;
     return 0;
@@ -179,18 +190,38 @@ unsigned block_order_stages(const struct block_order *order)
     return order->loops[LOOP_STAGE].count;
 }
 
-void block_order_tile(struct block_order *order, unsigned stages)
+unsigned block_order_units(const struct block_order *order)
+{
+    return order->loops[LOOP_UNIT].count;
+}
+
+unsigned block_order_unit_blocks(const struct block_order *order)
+{
+    return order->loops[LOOP_GROUP].count * order->loops[LOOP_INSIDE].count;
+}
+
+static struct block_loop steps_of(const struct block_loop *loop, unsigned step)
+{
+    return (struct block_loop){loop->count / step, loop->stride * step};
+}
+
+void block_order_tile(struct block_order *order, const struct block_tile *tile)
 {
     struct block_order tiled = *order;
-    struct block_loop *loops = tiled.loops;
-    unsigned group = loops[LOOP_GROUP].count * loops[LOOP_INSIDE].count;
-    loops[LOOP_TILE].count = loops[LOOP_STAGE].count / stages;
-    loops[LOOP_TILE].stride = loops[LOOP_STAGE].stride * stages;
-    loops[LOOP_STAGE].count = stages;
+    const struct block_loop *stages = &order->loops[LOOP_STAGE], *units = &order->loops[LOOP_UNIT];
+    uint64_t group = block_order_unit_blocks(order);
+    tiled.loops[LOOP_OUTER_STAGE] = steps_of(stages, tile->outer_stages);
+    tiled.loops[LOOP_OUTER_UNIT] = steps_of(units, tile->outer_units);
+    tiled.loops[LOOP_MIDDLE_STAGE] = steps_of(stages, tile->stages);
+    tiled.loops[LOOP_MIDDLE_STAGE].count = tile->outer_stages / tile->stages;
+    tiled.loops[LOOP_UNIT].count = tile->outer_units;
+    tiled.loops[LOOP_STAGE].count = tile->stages;
     tiled.alike = tiled.block_count;
     tiled.unit_count = 1;
-    add_unit(&tiled, (uint64_t)loops[LOOP_UNIT].count * stages * group);
-    add_unit(&tiled, (uint64_t)stages * group);
+    add_unit(&tiled, units->count * tile->outer_stages * group);
+    add_unit(&tiled, (uint64_t)tile->outer_units * tile->outer_stages * group);
+    add_unit(&tiled, (uint64_t)tile->outer_units * tile->stages * group);
+    add_unit(&tiled, tile->stages * group);
     for (unsigned i = 0; i < order->unit_count; i++)
         if (order->units[i] <= group && tiled.unit_count < BLOCK_ORDER_UNITS)
             add_unit(&tiled, order->units[i]);
@@ -211,13 +242,23 @@ static size_t fill_unit(const struct block_order *order, unsigned first, size_t 
     return position;
 }
 
+/* Block at the step-th turn of the four outer loops. */
+static unsigned first_of(const struct block_order *order, unsigned step)
+{
+    unsigned first = 0;
+    for (unsigned loop = LOOP_UNIT + 1; loop-- > 0;) {
+        first += step % order->loops[loop].count * order->loops[loop].stride;
+        step /= order->loops[loop].count;
+    }
+    return first;
+}
+
 void block_order_fill(const struct block_order *order, unsigned *ret_blocks)
 {
-    const struct block_loop *loops = order->loops;
+    unsigned steps = 1;
+    for (unsigned loop = 0; loop <= LOOP_UNIT; loop++)
+        steps *= order->loops[loop].count;
     size_t position = 0;
-    for (unsigned tile = 0; tile < loops[LOOP_TILE].count; tile++)
-        for (unsigned unit = 0; unit < loops[LOOP_UNIT].count; unit++)
-            position = fill_unit(order,
-                                 tile * loops[LOOP_TILE].stride + unit * loops[LOOP_UNIT].stride,
-                                 position, ret_blocks);
+    for (unsigned step = 0; step < steps; step++)
+        position = fill_unit(order, first_of(order, step), position, ret_blocks);
 }

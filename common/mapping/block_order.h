@@ -22,10 +22,11 @@
 #include "workload/parallelism.h"
 #include "workload/rank_order.h"
 
-#define BLOCK_ORDER_LOOPS 5u
-#define BLOCK_ORDER_UNITS 8u
+#define BLOCK_ORDER_LOOPS 7u
+#define BLOCK_ORDER_UNITS 10u
 
-/* Block of position p: nested loops, outermost first: tile of stages (one, unless
+/* Block of position p: nested loops, outermost first: rectangles of stages, rectangles of units of
+ * replicas, stages between tiles of one rectangle (each of the three once, unless
  * block_order_tile), unit of replicas, stage, replica group, block inside. */
 struct block_loop {
     unsigned count, stride;
@@ -53,10 +54,18 @@ void block_order_plain(unsigned block_count, struct block_order *ret);
 
 /* Stages that can be laid side by side: as many as one replica's blocks have; 1: none. */
 unsigned block_order_stages(const struct block_order *order);
-/* The same with `stages` of each replica side by side instead of all (a divisor of
- * block_order_stages): then the next replica's, and only after the last one the next stages. 1
- * lays whole stages side by side: replicas near, pipelines far. */
-void block_order_tile(struct block_order *order, unsigned stages);
+unsigned block_order_units(const struct block_order *order); /* of replicas */
+unsigned block_order_unit_blocks(const struct block_order *order); /* of one stage of a unit */
+
+/* Rectangles of stages and units of replicas instead of whole replicas one after the other: for a
+ * leaf and for what is above it. stages divides outer_stages, that the stages, outer_units the
+ * units. stages = outer_stages = 1 and all units: stage after stage. */
+struct block_tile {
+    unsigned stages;                    /* side by side, before the next unit's */
+    unsigned outer_stages, outer_units; /* of the larger rectangle */
+};
+
+void block_order_tile(struct block_order *order, const struct block_tile *tile);
 
 /* ret_blocks[position] = block; block_count entries. */
 void block_order_fill(const struct block_order *order, unsigned *ret_blocks);

@@ -94,7 +94,7 @@ static int permute_nodes(const struct node_mapping_request *request, const struc
         .order = order,
         .weights = &weights,
         .block_ranks = request->gpus_per_node,
-        .budget = request->budget ? request->budget : MAPPING_SEARCH_BUDGET,
+        .budget = request->budget,
         .exact = request->exact,
         .pins = request->pins,
         .pin_count = request->pin_count,

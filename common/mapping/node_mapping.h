@@ -27,7 +27,7 @@ struct node_mapping_request {
     const struct traffic *traffic;
     const struct link_seconds *seconds;
     enum sharding sharding; /* for the rule */
-    uint64_t budget;        /* exchanges; 0: MAPPING_SEARCH_BUDGET */
+    uint64_t budget;        /* exchanges; 0: what mapping_search.h says */
     bool exact;             /* prove it, where there are EXACT_SEARCH_UNITS blocks or fewer */
     const struct node_pin *pins;
     size_t pin_count;

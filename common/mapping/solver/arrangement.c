@@ -9,12 +9,14 @@ int arrangement_init(struct arrangement *ret, const struct block_graph *graph,
     *ret = (struct arrangement){.graph = graph, .sites = sites};
     ret->site_of = arena_allocate_array(arena, graph->block_count, sizeof(*ret->site_of));
     ret->unit_at = arena_allocate_array(arena, sites->site_count, sizeof(*ret->unit_at));
-    return ret->site_of && ret->unit_at ? 0 : error_set_memory(err);
+    ret->leaf_of = arena_allocate_array(arena, graph->block_count, sizeof(*ret->leaf_of));
+    return ret->site_of && ret->leaf_of && ret->unit_at ? 0 : error_set_memory(err);
 }
 
 void arrangement_copy(struct arrangement *to, const struct arrangement *from)
 {
     memcpy(to->site_of, from->site_of, from->graph->block_count * sizeof(*to->site_of));
+    memcpy(to->leaf_of, from->leaf_of, from->graph->block_count * sizeof(*to->leaf_of));
     memcpy(to->unit_at, from->unit_at, from->sites->site_count * sizeof(*to->unit_at));
 }
 
@@ -25,27 +27,22 @@ void arrangement_fill(struct arrangement *arrangement, const unsigned *site_of)
            arrangement->sites->site_count * sizeof(*arrangement->unit_at));
     for (unsigned unit = 0; unit < units; unit++) {
         arrangement->site_of[unit] = site_of[unit];
+        arrangement->leaf_of[unit] = arrangement->sites->leaves[site_of[unit]];
         arrangement->unit_at[site_of[unit]] = unit;
     }
-}
-
-static uint64_t edge_cost(const struct arrangement *arrangement, const struct block_edge *edge,
-                          unsigned leaf)
-{
-    const struct site_map *sites = arrangement->sites;
-    unsigned other = sites->leaves[arrangement->site_of[edge->to]];
-    return edge->pairs *
-           arrangement->graph->weights->weights[edge->flow][site_map_slot(sites, leaf, other)];
 }
 
 uint64_t arrangement_unit_cost(const struct arrangement *arrangement, unsigned unit, unsigned leaf,
                                unsigned except)
 {
     const struct block_graph *graph = arrangement->graph;
+    const struct block_edge *end = graph->edges + graph->first[unit + 1];
     uint64_t cost = 0;
-    for (uint64_t e = graph->first[unit]; e < graph->first[unit + 1]; e++)
-        if (graph->edges[e].to != except)
-            cost += edge_cost(arrangement, &graph->edges[e], leaf);
+    for (const struct block_edge *edge = graph->edges + graph->first[unit]; edge < end; edge++) {
+        unsigned slot = site_map_slot(arrangement->sites, leaf, arrangement->leaf_of[edge->to]);
+        if (edge->to != except)
+            cost += edge->pairs * graph->weights->weights[edge->flow][slot];
+    }
     return cost;
 }
 
@@ -53,8 +50,7 @@ uint64_t arrangement_cost(const struct arrangement *arrangement)
 {
     uint64_t twice = 0;
     for (unsigned unit = 0; unit < arrangement->graph->block_count; unit++)
-        twice += arrangement_unit_cost(
-            arrangement, unit, arrangement->sites->leaves[arrangement->site_of[unit]], SITE_NONE);
+        twice += arrangement_unit_cost(arrangement, unit, arrangement->leaf_of[unit], SITE_NONE);
     return twice / 2;
 }
 
@@ -68,17 +64,32 @@ bool arrangement_may_exchange(const struct arrangement *arrangement, unsigned le
     return !(flags & SITE_FIXED) && !empties;
 }
 
+/* What the unit's edges cost more in `to` than in `from`. */
+static int64_t move_delta(const struct arrangement *arrangement, unsigned unit, unsigned from,
+                          unsigned to, unsigned except)
+{
+    const struct block_graph *graph = arrangement->graph;
+    const struct block_edge *end = graph->edges + graph->first[unit + 1];
+    int64_t delta = 0;
+    for (const struct block_edge *edge = graph->edges + graph->first[unit]; edge < end; edge++) {
+        const uint64_t *weights = graph->weights->weights[edge->flow];
+        unsigned other = arrangement->leaf_of[edge->to];
+        uint64_t before = weights[site_map_slot(arrangement->sites, from, other)];
+        uint64_t after = weights[site_map_slot(arrangement->sites, to, other)];
+        if (edge->to != except)
+            delta += (int64_t)((after - before) * edge->pairs);
+    }
+    return delta;
+}
+
 int64_t arrangement_delta(const struct arrangement *arrangement, unsigned left, unsigned right)
 {
     unsigned unit = arrangement->unit_at[left], other = arrangement->unit_at[right];
     unsigned from = arrangement->sites->leaves[left], to = arrangement->sites->leaves[right];
-    uint64_t before = arrangement_unit_cost(arrangement, unit, from, other);
-    uint64_t after = arrangement_unit_cost(arrangement, unit, to, other);
-    if (other != SITE_NONE) {
-        before += arrangement_unit_cost(arrangement, other, to, unit);
-        after += arrangement_unit_cost(arrangement, other, from, unit);
-    }
-    return (int64_t)(after - before);
+    int64_t delta = move_delta(arrangement, unit, from, to, other);
+    if (other != SITE_NONE)
+        delta += move_delta(arrangement, other, to, from, unit);
+    return delta;
 }
 
 void arrangement_exchange(struct arrangement *arrangement, unsigned left, unsigned right)
@@ -86,8 +97,12 @@ void arrangement_exchange(struct arrangement *arrangement, unsigned left, unsign
     unsigned unit = arrangement->unit_at[left], other = arrangement->unit_at[right];
     arrangement->unit_at[left] = other;
     arrangement->unit_at[right] = unit;
-    if (unit != SITE_NONE)
+    if (unit != SITE_NONE) {
         arrangement->site_of[unit] = right;
-    if (other != SITE_NONE)
+        arrangement->leaf_of[unit] = arrangement->sites->leaves[right];
+    }
+    if (other != SITE_NONE) {
         arrangement->site_of[other] = left;
+        arrangement->leaf_of[other] = arrangement->sites->leaves[left];
+    }
 }

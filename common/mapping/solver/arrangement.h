@@ -19,10 +19,11 @@ struct arrangement {
     const struct site_map *sites;
     const unsigned char *flags; /* by site: site_flag; NULL: none */
     unsigned *site_of;          /* unit -> site */
+    unsigned *leaf_of;          /* unit -> its site's leaf */
     unsigned *unit_at;          /* site -> unit, or SITE_NONE */
 };
 
-/* Room for both arrays, from the arena; nothing is placed yet. */
+/* Room for the arrays, from the arena; nothing is placed yet. */
 int arrangement_init(struct arrangement *ret, const struct block_graph *graph,
                      const struct site_map *sites, struct arena *arena, struct error_info *err);
 void arrangement_copy(struct arrangement *to, const struct arrangement *from);

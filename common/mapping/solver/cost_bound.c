@@ -279,15 +279,21 @@ static int sum_of_choices(const struct bound *bound, const struct size_count *si
     return 0;
 }
 
+static void weigh_level(struct bound *bound, unsigned level)
+{
+    const struct flow_weights *weights = bound->weights;
+    for (unsigned f = 0; f < weights->flow_count; f++)
+        bound->lines[f].weight =
+            bound->lines[f].pairs * (weights->weights[f][level + 1] - weights->weights[f][level]);
+}
+
 /* What pairs that go farther than the level add at least. */
 static int level_cost(struct bound *bound, unsigned level, struct size_count *sizes, uint64_t *ret,
                       struct error_info *err)
 {
     const struct flow_weights *weights = bound->weights;
     uint64_t sum = 0, pipelines = 0;
-    for (unsigned f = 0; f < weights->flow_count; f++)
-        bound->lines[f].weight =
-            bound->lines[f].pairs * (weights->weights[f][level + 1] - weights->weights[f][level]);
+    weigh_level(bound, level);
     unsigned kinds = sets_of(bound->tree, level, sizes);
     if (bound->tree->node_count == bound->blocks)
         sum = sum_of_sizes(bound, sizes, kinds);
@@ -307,6 +313,37 @@ static unsigned nearest_slot(const struct fabric_tree *tree)
         if (tree->vertices[v].node_count > 1 && tree->vertices[v].slot < nearest)
             nearest = tree->vertices[v].slot;
     return nearest;
+}
+
+unsigned cost_bound_stages(const struct flow_weights *weights, const struct fabric_tree *tree,
+                           unsigned vertex, uint64_t world, unsigned block_ranks, unsigned stages,
+                           unsigned multiple)
+{
+    struct bound bound = {.weights = weights,
+                          .tree = tree,
+                          .blocks = (unsigned)(world / block_ranks),
+                          .block_ranks = block_ranks};
+    uint64_t least = NO_COST;
+    unsigned best = stages, level = tree->vertices[vertex].slot;
+    find_lines(&bound);
+    find_window(&bound);
+    if (bound.pipeline == weights->flow_count || level + 1 >= weights->slot_count)
+        return stages;
+    weigh_level(&bound, level);
+    unsigned units = tree->vertices[vertex].node_count / bound.window;
+    unsigned lines = bound.stage_blocks / bound.window;
+    for (unsigned b = stages; b >= multiple; b--) {
+        uint64_t a = ((uint64_t)units + b - 1) / b;
+        if (stages % b != 0 || b % multiple != 0 || b > units)
+            continue;
+        uint64_t cut = bound.lines[bound.pipeline].weight * bound.window * smaller(a, lines) +
+                       (a < lines ? ring_weight(&bound, true) * b : 0);
+        if (cut < least) {
+            least = cut;
+            best = b;
+        }
+    }
+    return best;
 }
 
 int cost_bound(const struct flow_weights *weights, const struct fabric_tree *tree, uint64_t world,

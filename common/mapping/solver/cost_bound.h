@@ -27,4 +27,11 @@
 int cost_bound(const struct flow_weights *weights, const struct fabric_tree *tree, uint64_t world,
                unsigned block_ranks, uint64_t *ret, struct error_info *err);
 
+/* Of the rectangles of stages and replicas that fill a vertex of the tree, the stages of the
+ * cheapest; of equals the most. A divisor of `stages`, which the job has, and a multiple of
+ * `multiple`. */
+unsigned cost_bound_stages(const struct flow_weights *weights, const struct fabric_tree *tree,
+                           unsigned vertex, uint64_t world, unsigned block_ranks, unsigned stages,
+                           unsigned multiple);
+
 #endif

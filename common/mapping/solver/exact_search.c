@@ -186,6 +186,7 @@ static void write_back(const struct exact *exact, struct arrangement *arrangemen
             site++;
         arrangement->unit_at[site] = unit;
         arrangement->site_of[unit] = site;
+        arrangement->leaf_of[unit] = exact->best_leaf[unit];
     }
 }
 

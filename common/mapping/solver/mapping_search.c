@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-#define STARTS_MAXIMUM 12u
-/* A start on more nodes is worth its time only where it can be the last one. */
+/* More starts than two take too long from there on. */
 #define MANY_STARTS_NODES 8192u
 
 struct solution {
@@ -82,21 +81,78 @@ static int try_start(struct solution *solution, const struct block_order *order,
     return 0;
 }
 
-/* The rule's order first: of equals it stays. */
+static int try_tile(struct solution *solution, const struct block_tile *tile,
+                    struct error_info *err)
+{
+    struct block_order order = *solution->problem->order;
+    if (solution->cost <= solution->bound)
+        return 0;
+    block_order_tile(&order, tile);
+    return try_start(solution, &order, err);
+}
+
+static unsigned largest_leaf(const struct fabric_tree *tree)
+{
+    unsigned best = 0, most = 0;
+    for (unsigned v = 0; v < tree->vertex_count; v++) {
+        if (tree->vertices[v].child_count > 0 || tree->vertices[v].node_count <= most)
+            continue;
+        most = tree->vertices[v].node_count;
+        best = v;
+    }
+    return best;
+}
+
+/* The stages of the rectangle that a vertex likes best. */
+static unsigned liked_stages(const struct solution *solution, unsigned vertex, unsigned multiple)
+{
+    const struct mapping_problem *problem = solution->problem;
+    uint64_t world = (uint64_t)problem->order->block_count * problem->block_ranks;
+    return cost_bound_stages(problem->weights, problem->tree, vertex, world, problem->block_ranks,
+                             block_order_stages(problem->order), multiple);
+}
+
+/* Units of replicas that make a vertex's rectangle of so many stages; a divisor of them all. */
+static unsigned units_beside(const struct solution *solution, unsigned vertex, unsigned stages)
+{
+    const struct block_order *order = solution->problem->order;
+    unsigned all = block_order_units(order);
+    unsigned units = solution->problem->tree->vertices[vertex].node_count /
+                     (stages * block_order_unit_blocks(order));
+    while (units > 1 && all % units != 0)
+        units--;
+    return units > 0 && units < all ? units : all;
+}
+
+/* What a leaf likes, inside of what the vertex above likes. */
+static struct block_tile liked_tile(const struct solution *solution)
+{
+    const struct fabric_vertex *vertices = solution->problem->tree->vertices;
+    unsigned leaf = largest_leaf(solution->problem->tree), above = vertices[leaf].parent;
+    struct block_tile tile = {.stages = liked_stages(solution, leaf, 1)};
+    tile.outer_stages = tile.stages;
+    tile.outer_units = block_order_units(solution->problem->order);
+    if (above != leaf && vertices[above].node_count < solution->problem->tree->node_count) {
+        tile.outer_stages = liked_stages(solution, above, tile.stages);
+        tile.outer_units = units_beside(solution, above, tile.outer_stages);
+    }
+    return tile;
+}
+
+/* The rule's order first: of equals it stays. Then the rectangles that leaves like best, then,
+ * while that is cheap, all others. */
 static int try_starts(struct solution *solution, struct error_info *err)
 {
     const struct block_order *plain = solution->problem->order;
-    unsigned stages = block_order_stages(plain), tried = 0;
+    unsigned stages = block_order_stages(plain), units = block_order_units(plain);
     if (try_start(solution, plain, err) < 0)
         return -1;
-    bool many = plain->block_count <= MANY_STARTS_NODES;
-    for (unsigned tile = 1; tile < stages && tried < STARTS_MAXIMUM; tile++) {
-        if (stages % tile != 0 || solution->cost <= solution->bound || (tile > 1 && !many))
-            continue;
-        struct block_order order = *plain;
-        block_order_tile(&order, tile);
-        tried++;
-        if (try_start(solution, &order, err) < 0)
+    struct block_tile liked = liked_tile(solution);
+    if (liked.stages < stages && try_tile(solution, &liked, err) < 0)
+        return -1;
+    for (unsigned tile = 1; tile < stages && plain->block_count <= MANY_STARTS_NODES; tile++) {
+        struct block_tile other = {tile, tile, units};
+        if (stages % tile == 0 && try_tile(solution, &other, err) < 0)
             return -1;
     }
     return 0;
@@ -253,8 +309,11 @@ int mapping_search(const struct mapping_problem *problem, unsigned *ret_nodes,
                    struct mapping_quality *ret, struct error_info *err)
 {
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
+    bool many = problem->order->block_count > MAPPING_SEARCH_MANY_NODES;
+    uint64_t usual = many ? MAPPING_SEARCH_BUDGET_MANY : MAPPING_SEARCH_BUDGET;
+    uint64_t budget = problem->budget > 0 ? problem->budget : usual;
     struct solution solution = {
-        .problem = problem, .cost = UINT64_MAX, .budget = problem->budget, .arena = arena};
+        .problem = problem, .cost = UINT64_MAX, .budget = budget, .arena = arena};
     struct mapping_quality quality = {.optimal = false};
     uint64_t world = (uint64_t)problem->order->block_count * problem->block_ranks;
     if (!arena)
@@ -273,7 +332,7 @@ int mapping_search(const struct mapping_problem *problem, unsigned *ret_nodes,
     quality.cost = (double)solution.cost * unit;
     quality.optimal |= solution.cost <= solution.bound;
     quality.lower_bound = quality.optimal ? quality.cost : (double)solution.bound * unit;
-    quality.exchanges = problem->budget - solution.budget;
+    quality.exchanges = budget - solution.budget;
     *ret = quality;
     return 0;
 }

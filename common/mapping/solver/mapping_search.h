@@ -15,8 +15,11 @@
 #include "mapping/fabric_tree.h"
 #include "mapping/solver/flow_weights.h"
 
-/* Exchanges looked at, unless a request says otherwise: some milliseconds. */
-#define MAPPING_SEARCH_BUDGET UINT64_C(200000)
+/* Exchanges looked at, unless a request says otherwise: about three milliseconds, and less where
+ * there are so many nodes that few exchanges gain little. */
+#define MAPPING_SEARCH_BUDGET UINT64_C(100000)
+#define MAPPING_SEARCH_MANY_NODES 4096u
+#define MAPPING_SEARCH_BUDGET_MANY UINT64_C(20000)
 
 struct mapping_quality {
     double cost;        /* in the units of the weights: seconds, or the rule's */
@@ -40,8 +43,8 @@ struct mapping_problem {
     const struct block_order *order;
     const struct flow_weights *weights;
     unsigned block_ranks;
-    uint64_t budget;
-    bool exact; /* try everything; small cases only */
+    uint64_t budget; /* 0: the above */
+    bool exact;      /* try everything; small cases only */
     const struct node_pin *pins;
     size_t pin_count;
 };

@@ -83,6 +83,21 @@ static int number_sites(struct site_map *sites, const struct survey *survey)
     return 0;
 }
 
+static int table_slots(struct site_map *sites)
+{
+    unsigned count = sites->leaf_count;
+    if (count > SITE_MAP_TABLE_LEAVES)
+        return 0;
+    unsigned char *slots = arena_allocate_array(sites->arena, (size_t)count * count, 1);
+    if (!slots)
+        return -1;
+    for (unsigned left = 0; left < count; left++)
+        for (unsigned right = 0; right < count; right++)
+            slots[left * count + right] = (unsigned char)site_map_slot(sites, left, right);
+    sites->slots = slots;
+    return 0;
+}
+
 struct site_map *site_map_create(const struct fabric_tree *tree, unsigned unit_nodes,
                                  struct error_info *err)
 {
@@ -106,8 +121,9 @@ struct site_map *site_map_create(const struct fabric_tree *tree, unsigned unit_n
     if (!survey.leaf_vertices || !survey.pending || !survey.children)
         return error_null(error_set_memory(err));
     find_leaves(&survey);
-    return number_sites(sites, &survey) < 0 ? error_null(error_set_memory(err))
-                                            : move_pointer(sites);
+    return number_sites(sites, &survey) < 0 || table_slots(sites) < 0
+               ? error_null(error_set_memory(err))
+               : move_pointer(sites);
 }
 
 void site_map_free(struct site_map *sites)

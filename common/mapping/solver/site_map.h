@@ -13,6 +13,7 @@
 #include "mapping/fabric_tree.h"
 
 #define SITE_NONE (~0u)
+#define SITE_MAP_TABLE_LEAVES 512u
 
 struct site_map {
     const struct fabric_tree *tree;
@@ -23,6 +24,8 @@ struct site_map {
     const unsigned *first_site; /* leaf -> its first site; leaf_count entries */
     const unsigned *counts;     /* leaf -> sites */
     const unsigned *leaves;     /* site -> leaf */
+    /* [left * leaf_count + right]: their slot; NULL above SITE_MAP_TABLE_LEAVES */
+    const unsigned char *slots;
     struct arena *arena;
 };
 
@@ -33,6 +36,8 @@ void site_map_free(struct site_map *sites);
 
 static inline unsigned site_map_slot(const struct site_map *sites, unsigned left, unsigned right)
 {
+    if (sites->slots)
+        return sites->slots[left * sites->leaf_count + right];
     return fabric_tree_slot(sites->tree->vertices, sites->vertices[left], sites->vertices[right]);
 }
 
