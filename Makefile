@@ -182,6 +182,7 @@ MAPPING_SOURCES := \
 	common/mapping/node_mapping.c \
 	common/mapping/node_packing.c \
 	common/mapping/node_permutation.c \
+	common/mapping/objective.c \
 	common/mapping/placement.c \
 	common/mapping/rank_environment.c \
 	common/mapping/rank_map.c \

@@ -167,7 +167,7 @@ static int place_ranks(const struct step_plan_request *request, struct step_plan
         .gpus_per_node = per_node,
     };
     *ret_refusal = REFUSED_LAYOUT;
-    if (placement_create(&plan->request, false, &plan->placement, err) < 0)
+    if (placement_create(&plan->request, NULL, &plan->placement, err) < 0)
         return -1;
     if (plan->placement.outcome == PLACEMENT_DENIED)
         *ret_refusal = REFUSED_POLICY;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/step_report.h"
-#include "mapping/mapping_cost.h"
 #include "report/map_report.h"
 #include "report/plan_explanation.h"
 #include "spank_plugin/plugin_log.h"
@@ -78,19 +77,12 @@ static void add_plan(const struct step_plan *plan, const struct step_training *t
     plan_explanation_text(&report, style, out);
 }
 
-/* training NULL: no model, so that only neighbour pairs are known, no bytes. */
-static void add_map(const struct step_plan *plan, const struct step_training *training,
-                    const struct text_style *style, struct text_buffer *out)
+static void add_map(const struct step_plan *plan, const struct text_style *style,
+                    struct text_buffer *out)
 {
-    struct mapping_cost cost;
-    struct traffic traffic;
-    if (training)
-        traffic_of_plan(&plan->placement.plan, plan->model, training->profile, &training->training,
-                        &traffic);
-    mapping_cost_compute(plan->placement.map, training ? &traffic : NULL, NULL, &cost);
     const struct map_report report = {
         .map = plan->placement.map,
-        .cost = &cost,
+        .outlook = &plan->placement.outlook,
         .policy_note =
             plan->placement.verdict.result == POLICY_WARNED ? plan->placement.verdict.text : NULL,
     };
@@ -151,9 +143,8 @@ int step_report_write(const struct step_plan *plan, const char *path, struct err
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, REPORT_MAXIMUM_BYTES);
     struct step_training training;
-    bool planned = training_of(plan, &training);
-    if (planned)
+    if (training_of(plan, &training))
         add_plan(plan, &training, &style, &text);
-    add_map(plan, planned ? &training : NULL, &style, &text);
+    add_map(plan, &style, &text);
     return write_text(path, &text, err);
 }

@@ -40,7 +40,7 @@ static int check_policy_only(const struct scenario *scenario, const struct comma
                              struct command_io *io, struct error_info *err)
 {
     CLEANUP_DONE(placement) struct placement placement = {.list = NULL};
-    if (placement_create(&scenario->request, false, &placement, err) < 0)
+    if (placement_create(&scenario->request, NULL, &placement, err) < 0)
         return -1;
     if (options->format != FORMAT_TEXT) {
         struct json_value *document =

@@ -119,7 +119,7 @@ int env_command(int argc, char **argv, struct command_io *io, struct error_info 
     CLEANUP_DONE(scenario) struct scenario scenario = {.config = NULL};
     CLEANUP_DONE(placement) struct placement placement = {.list = NULL};
     if (scenario_open(&scenario, &options, err) < 0 ||
-        placement_create(&scenario.request, false, &placement, err) < 0)
+        placement_create(&scenario.request, NULL, &placement, err) < 0)
         return -1;
     scenario_check_required(&scenario, &placement);
     if (placement.outcome == PLACEMENT_DONE)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs/scenario.h"
 #include "cli/output.h"
-#include "mapping/mapping_cost.h"
 #include "mapping/placement.h"
 #include "report/map_report.h"
 
@@ -27,19 +26,13 @@ static void write_text(const struct map_report *report, const struct command_opt
         map_report_text(report, &io->style, &io->out);
 }
 
-static int report_map(const struct scenario *scenario, const struct command_options *options,
+static int report_map(const struct command_options *options,
                       const struct placement *placement, struct command_io *io,
                       struct error_info *err)
 {
-    struct traffic traffic;
-    struct mapping_cost cost;
-    if (scenario->model)
-        traffic_of_plan(&placement->plan, scenario->model, scenario->framework, &scenario->training,
-                        &traffic);
-    mapping_cost_compute(placement->map, scenario->model ? &traffic : NULL, NULL, &cost);
     const struct map_report report = {
         .map = placement->map,
-        .cost = &cost,
+        .outlook = &placement->outlook,
         .policy_note = placement->verdict.result == POLICY_WARNED ? placement->verdict.text : NULL,
         .every_rank = options->every_rank,
     };
@@ -62,11 +55,11 @@ int map_command(int argc, char **argv, struct command_io *io, struct error_info 
     CLEANUP_DONE(scenario) struct scenario scenario = {.config = NULL};
     CLEANUP_DONE(placement) struct placement placement = {.list = NULL};
     if (scenario_open(&scenario, &options, err) < 0 ||
-        placement_create(&scenario.request, false, &placement, err) < 0)
+        placement_create(&scenario.request, NULL, &placement, err) < 0)
         return -1;
     scenario_check_required(&scenario, &placement);
     if (placement.outcome == PLACEMENT_DONE)
-        return report_map(&scenario, &options, &placement, io, err);
+        return report_map(&options, &placement, io, err);
     placement_refusal(&placement, err);
     return placement.outcome == PLACEMENT_DENIED ? EXIT_REFUSED : EXIT_NO_FIT;
 }

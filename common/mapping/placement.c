@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/placement.h"
-#include "mapping/mapping_cost.h"
 #include "workload/job/job_bounds.h"
 
 static unsigned ranks_per_node(const struct plan_request *request)
@@ -65,37 +64,39 @@ static int choose_plan(const struct plan_request *request, struct placement *pla
     return 0;
 }
 
-static int map_plan(const struct plan_request *request, bool identity, struct placement *placement,
-                    struct error_info *err)
+/* What order the ranks are numbered in, where that is to be chosen. */
+static int choose_order(const struct plan_request *request, struct placement *placement,
+                        struct error_info *err)
+{
+    return job_spec_order_is_open(request->job)
+               ? objective_choose_order(request, &placement->plan, world_of(request), err)
+               : 0;
+}
+
+static int map_plan(const struct plan_request *request, const struct mapping_wishes *wishes,
+                    struct placement *placement, struct error_info *err)
 {
     bool locality_only = !request->model && !job_spec_has_degrees(request->job);
-    struct node_mapping_request mapping = {
-        .cluster = request->cluster,
-        .degrees = placement->plan.degrees,
-        .order = placement->plan.order,
-        .gpus_per_node = ranks_per_node(request),
-        .world = world_of(request),
-        .locality_only = locality_only,
-        .identity = identity,
-    };
-    placement->map = rank_map_create(&mapping, err);
+    if (!locality_only && choose_order(request, placement, err) < 0)
+        return -1;
+    placement->map = objective_map(request, &placement->plan, world_of(request), locality_only,
+                                   wishes, &placement->outlook, err);
     return placement->map ? 0 : -1;
 }
 
 /* Sizes can allow what the nodes at hand do not: 16 of the 18 trays of two NVL72 racks. */
 static void check_map(const struct plan_request *request, struct placement *placement)
 {
-    struct mapping_cost cost;
+    const struct mapping_cost *cost = &placement->outlook.cost;
     struct policy_place place;
     struct policy_verdict verdict;
     uint64_t links_out = 0;
     if (placement->map->locality_only || request->policy->tp_within == TP_WITHIN_OFF)
         return;
-    mapping_cost_compute(placement->map, NULL, NULL, &cost);
     bool domain = request->policy->tp_within == TP_WITHIN_NVLINK_DOMAIN;
-    for (unsigned slot = domain ? COST_SLOT_TIERS : COST_SLOT_DOMAIN; slot < cost.slot_count;
+    for (unsigned slot = domain ? COST_SLOT_TIERS : COST_SLOT_DOMAIN; slot < cost->slot_count;
          slot++)
-        links_out += cost.pairs[TRAFFIC_TP][slot];
+        links_out += cost->pairs[TRAFFIC_TP][slot];
     policy_place_of(request->cluster, ranks_per_node(request), world_of(request),
                     request->policy_where, &place);
     policy_check_split(request->policy, placement->plan.degrees.tp, links_out, &place, &verdict);
@@ -110,13 +111,13 @@ static void check_map(const struct plan_request *request, struct placement *plac
     placement->map = NULL;
 }
 
-int placement_create(const struct plan_request *request, bool identity, struct placement *ret,
-                     struct error_info *err)
+int placement_create(const struct plan_request *request, const struct mapping_wishes *wishes,
+                     struct placement *ret, struct error_info *err)
 {
     struct placement placement = {.outcome = PLACEMENT_DONE,
                                   .verdict = {.result = POLICY_ALLOWED, .code = POLICY_OK}};
     if (choose_plan(request, &placement, err) < 0 ||
-        (placement.outcome == PLACEMENT_DONE && map_plan(request, identity, &placement, err) < 0)) {
+        (placement.outcome == PLACEMENT_DONE && map_plan(request, wishes, &placement, err) < 0)) {
         placement_done(&placement);
         return -1;
     }

@@ -10,6 +10,7 @@
 #ifndef MAPPING_PLACEMENT_H
 #define MAPPING_PLACEMENT_H
 
+#include "mapping/objective.h"
 #include "mapping/rank_map.h"
 #include "planner/plan_search.h"
 
@@ -24,12 +25,13 @@ struct placement {
     struct plan_list *list; /* NULL without a model */
     struct plan plan;       /* the answer; with neither model nor degrees all degrees are 1 */
     struct policy_verdict verdict;
-    struct rank_map *map; /* PLACEMENT_DONE only */
+    struct rank_map *map;            /* PLACEMENT_DONE only */
+    struct objective_result outlook; /* what the map costs, likewise */
 };
 
-/* request->model may be NULL here. identity: keep the cluster's node order. */
-int placement_create(const struct plan_request *request, bool identity, struct placement *ret,
-                     struct error_info *err);
+/* request->model may be NULL here; wishes may be NULL. */
+int placement_create(const struct plan_request *request, const struct mapping_wishes *wishes,
+                     struct placement *ret, struct error_info *err);
 void placement_done(struct placement *placement);
 
 /* The one line that refuses: the verdict's words, or what is needed, available and the

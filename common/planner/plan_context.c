@@ -306,7 +306,7 @@ int plan_context_init(struct plan_context *ret, const struct plan_request *reque
     if (check_imbalance(request, err) < 0)
         return -1;
     training_spec_adapt(&ret->training, ret->model, &ret->parameters);
-    ret->order = (enum rank_order)job_spec_number(request->job, JOB_ORDER, ORDER_TP_CP_EP_DP_PP);
+    ret->order = job_spec_order(request->job);
     policy_place_of(request->cluster, ret->shape.gpus_per_node, ret->world, request->policy_where,
                     &ret->place);
     if (choose_precision(ret, err) < 0)

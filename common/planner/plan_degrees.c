@@ -101,7 +101,7 @@ int plan_from_degrees(const struct job_spec *job, const struct cluster_topology 
     plan.sharding = (enum sharding)job_spec_number(job, JOB_SHARDING, SHARDING_NONE);
     if (plan_shard_width(job, cluster, plan.sharding, &plan.degrees, err) < 0)
         return -1;
-    plan.order = (enum rank_order)job_spec_number(job, JOB_ORDER, ORDER_TP_CP_EP_DP_PP);
+    plan.order = job_spec_order(job);
     if (rank_order_check(plan.order, &plan.degrees, err) < 0)
         return -1;
     uint64_t offload = job_spec_number(job, JOB_OFFLOAD, OFFLOAD_NONE);

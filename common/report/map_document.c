@@ -106,15 +106,40 @@ static void add_tiers(struct text_buffer *out, const struct mapping_cost *cost, 
     text_buffer_add_text(out, "}");
 }
 
-static void add_cost(struct text_buffer *out, const struct mapping_cost *cost)
+static void add_figure(struct text_buffer *out, const char *name, double figure, bool known)
 {
+    text_buffer_add_text(out, name);
+    if (known)
+        text_buffer_add_real(out, figure, 12);
+    else
+        text_buffer_add_text(out, "null");
+}
+
+/* Seconds with a model; the gap also without one, in the rule's weights. */
+static void add_quality(struct text_buffer *out, const struct map_report *report)
+{
+    const struct objective_result *outlook = report->outlook;
+    const struct mapping_quality *quality = &outlook->quality;
+    bool seconds = outlook->cost.seconds_known, searched = quality->lower_bound > 0;
+    add_figure(out, ",\n    \"exposed_seconds\": ", outlook->cost.exposed_seconds, seconds);
+    add_figure(out, ",\n    \"lower_bound_seconds\": ", quality->lower_bound, seconds && searched);
+    add_figure(out, ",\n    \"gap\": ", mapping_quality_gap(quality), searched);
+    text_buffer_add(out, ",\n    \"gap_of\": %s,\n    \"optimal\": %s",
+                    searched ? (seconds ? "\"seconds\"" : "\"rule\"") : "null",
+                    searched && quality->optimal ? "true" : "false");
+    add_field(out, ",\n    \"exchanges\": ", quality->exchanges);
+    text_buffer_add(out, ",\n    \"objective\": \"%s\"\n  },\n",
+                    outlook->objective == OBJECTIVE_COST ? "cost" : "golden");
+}
+
+static void add_cost(struct text_buffer *out, const struct map_report *report)
+{
+    const struct mapping_cost *cost = &report->outlook->cost;
     text_buffer_add_text(out, "  \"cost\": {\n    \"bytes\": ");
     add_tiers(out, cost, true);
     text_buffer_add_text(out, ",\n    \"pairs\": ");
     add_tiers(out, cost, false);
-    text_buffer_add_text(out, ",\n    \"exposed_seconds\": null,\n"
-                              "    \"lower_bound_seconds\": null,\n"
-                              "    \"gap\": null\n  },\n");
+    add_quality(out, report);
 }
 
 static void add_degrees(struct text_buffer *out, const struct rank_map *map)
@@ -143,7 +168,7 @@ void map_report_json(const struct map_report *report, struct text_buffer *out)
     text_buffer_add_text(out, "  \"master_addr\": ");
     add_quoted(out, rank_map_master(map));
     text_buffer_add_text(out, ",\n");
-    add_cost(out, report->cost);
+    add_cost(out, report);
     add_ranks(out, map);
     text_buffer_add_text(out, "}\n");
 }

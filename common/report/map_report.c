@@ -179,7 +179,42 @@ static void add_cost(const struct mapping_cost *cost, const struct text_style *s
                                    : "Neighbour pairs, by how far they are "
                                      "(bytes need --model)");
     text_table_write(table, style, out);
-    text_buffer_add_text(out, "  lower bound and gap: not computed\n");
+}
+
+/* "3.9 % above the lower bound", "the least there can be". */
+static void add_gap(const struct mapping_quality *quality, struct text_buffer *out)
+{
+    if (quality->optimal) {
+        text_buffer_add_text(out, "the least there can be");
+        return;
+    }
+    text_buffer_add_real(out, 100 * mapping_quality_gap(quality), 3);
+    text_buffer_add_text(out, " % above the lower bound");
+}
+
+static void add_quality(const struct map_report *report, struct text_buffer *out)
+{
+    const struct objective_result *outlook = report->outlook;
+    const struct mapping_quality *quality = &outlook->quality;
+    if (quality->lower_bound <= 0)
+        return;
+    if (!outlook->cost.seconds_known) {
+        text_buffer_add_text(out, "  by the rule's weights (TP nearest, replicas last): ");
+        add_gap(quality, out);
+        text_buffer_add_text(out, "\n");
+        return;
+    }
+    text_buffer_add(out, "  %s of a step wait for communication, %s objective: ",
+                    number_seconds(outlook->cost.exposed_seconds).text,
+                    outlook->objective == OBJECTIVE_COST ? "cost" : "golden");
+    add_gap(quality, out);
+    if (!quality->optimal)
+        text_buffer_add(out, " of %s", number_seconds(quality->lower_bound).text);
+    text_buffer_add_text(out, "\n");
+    if (outlook->objective == OBJECTIVE_COST &&
+        outlook->golden_seconds > outlook->cost.exposed_seconds)
+        text_buffer_add(out, "  the rule's order would wait for %s\n",
+                        number_seconds(outlook->golden_seconds).text);
 }
 
 static void add_title(const struct map_report *report, const struct text_style *style,
@@ -223,7 +258,8 @@ void map_report_text(const struct map_report *report, const struct text_style *s
     text_table_write(table, style, out);
     if (!report->every_rank && report->map->world >= MAP_REPORT_FOLD_RANKS)
         text_buffer_add_text(out, "  one row per node; --all prints one per rank\n");
-    add_cost(report->cost, style, out);
+    add_cost(&report->outlook->cost, style, out);
+    add_quality(report, out);
 }
 
 void map_report_hostfile(const struct map_report *report, struct text_buffer *out)

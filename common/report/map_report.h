@@ -5,8 +5,7 @@
 #ifndef REPORT_MAP_REPORT_H
 #define REPORT_MAP_REPORT_H
 
-#include "mapping/mapping_cost.h"
-#include "mapping/rank_map.h"
+#include "mapping/objective.h"
 #include "report/text_style.h"
 
 /* From this many ranks on, the text shows one row for each node. */
@@ -16,7 +15,7 @@
 
 struct map_report {
     const struct rank_map *map;
-    const struct mapping_cost *cost;
+    const struct objective_result *outlook;
     const char *policy_note; /* a warning to show, or NULL */
     bool every_rank;         /* never fold */
 };

@@ -25,6 +25,7 @@ struct framework_profile {
     uint64_t constant_bytes; /* context, communication library, unexplained */
     double fragmentation;    /* kept by its allocator beyond what is in use, share of that */
     bool sequence_parallel;  /* with TP */
+    bool pipeline_before_data; /* can be told to number tp-cp-ep-pp-dp */
     enum profile_verdict pipeline[SHARDING_COUNT]; /* that sharding with pp > 1 */
     const char *pipeline_reason[SHARDING_COUNT];
     /* Hidden share, 0..1; gather: data parallelism that gathers parameters (zero3, hsdp). */

@@ -18,7 +18,7 @@ static const char *const precision_choices[] = {"fp32", "fp16", "bf16", "fp8", N
 static const char *const offload_choices[] = {"none", "cpu", "nvme", "auto", NULL};
 static const char *const optimizer_choices[] = {"adam", "adam_8bit", "adam_bf16",
                                                 "muon", "sgd",       NULL};
-static const char *const order_choices[] = {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", NULL};
+static const char *const order_choices[] = {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "auto", NULL};
 static const char *const objective_choices[] = {"golden", "cost", "auto", NULL};
 static const char *const place_choices[] = {"env", "slurm", NULL};
 
@@ -459,10 +459,6 @@ static int check_conflicts(const struct job_spec *spec, struct error_info *err)
 
 int job_spec_check_available(const struct job_spec *spec, struct error_info *err)
 {
-    const struct job_value *objective = &spec->values[JOB_OBJECTIVE];
-    if (objective->given && objective->number == OBJECTIVE_COST)
-        return error_set(err, "%s: objective=cost is not available yet; use golden or auto",
-                         objective->where);
     const struct job_value *vpp = &spec->values[JOB_VPP];
     if (vpp->given && vpp->number > JOB_VPP_MAXIMUM)
         return error_set(err, "%s: vpp=%s: no model has that many layers; use vpp=%u at most",
@@ -478,6 +474,17 @@ uint64_t job_spec_number(const struct job_spec *spec, enum job_key key, uint64_t
 const char *job_spec_text(const struct job_spec *spec, enum job_key key)
 {
     return spec->values[key].given ? spec->values[key].text : NULL;
+}
+
+bool job_spec_order_is_open(const struct job_spec *spec)
+{
+    return job_spec_number(spec, JOB_ORDER, 0) == RANK_ORDER_COUNT;
+}
+
+enum rank_order job_spec_order(const struct job_spec *spec)
+{
+    uint64_t order = job_spec_number(spec, JOB_ORDER, ORDER_TP_CP_EP_DP_PP);
+    return order < RANK_ORDER_COUNT ? (enum rank_order)order : ORDER_TP_CP_EP_DP_PP;
 }
 
 bool job_spec_has_degrees(const struct job_spec *spec)

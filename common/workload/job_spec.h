@@ -141,6 +141,9 @@ int job_spec_check_available(const struct job_spec *spec, struct error_info *err
 
 uint64_t job_spec_number(const struct job_spec *spec, enum job_key key, uint64_t otherwise);
 const char *job_spec_text(const struct job_spec *spec, enum job_key key); /* NULL: not given */
+/* The rank order that is given, else the launchers' own; also where order=auto leaves it open. */
+enum rank_order job_spec_order(const struct job_spec *spec);
+bool job_spec_order_is_open(const struct job_spec *spec);
 bool job_spec_has_degrees(const struct job_spec *spec); /* any of tp … dp given */
 /* The given degrees; 0 where omitted. */
 void job_spec_degrees(const struct job_spec *spec, struct degrees *ret);

@@ -11,6 +11,9 @@
 /* More starts than two take too long from there on. */
 #define MANY_STARTS_NODES 8192u
 
+/* Enough for descent, too little for annealing. */
+#define DESCENT_PER_UNIT 100u
+
 struct solution {
     const struct mapping_problem *problem;
     unsigned *node_position;    /* cluster node -> position in the tree */
@@ -250,11 +253,18 @@ static int search_units(struct solution *solution, const struct block_graph *gra
         return -1;
     uint64_t start = arrangement_cost(&arrangement);
     uint64_t below = solution->bound > inside ? solution->bound - inside : 0;
-    uint64_t cost = exchange_search(&arrangement, start, below, &solution->budget, err);
+    bool small = graph->block_count <= MAPPING_SEARCH_EXACT_UNITS && !arrangement.flags;
+    uint64_t few = (uint64_t)graph->block_count * DESCENT_PER_UNIT;
+    uint64_t *budget = small && few < solution->budget ? &few : &solution->budget;
+    uint64_t cost = exchange_search(&arrangement, start, below, budget, err);
     if (cost == UINT64_MAX)
         return -1;
-    if (solution->problem->exact && cost > below)
-        quality->optimal = exact_search(&arrangement, &cost, below, err) > 0;
+    int proven = 0;
+    if ((solution->problem->exact || small) && cost > below)
+        proven = exact_search(&arrangement, &cost, err);
+    if (proven < 0)
+        return -1;
+    quality->optimal = proven > 0;
     if (cost < start || solution->problem->pin_count > 0)
         write_sites(solution, &arrangement, scratch);
     solution->cost = cost_of(solution, solution->positions);

@@ -21,6 +21,9 @@
 #define MAPPING_SEARCH_MANY_NODES 4096u
 #define MAPPING_SEARCH_BUDGET_MANY UINT64_C(20000)
 
+/* Up to here everything is tried always: that takes no longer than the search. */
+#define MAPPING_SEARCH_EXACT_UNITS 16u
+
 struct mapping_quality {
     double cost;        /* in the units of the weights: seconds, or the rule's */
     double lower_bound; /* no mapping costs less */

@@ -63,7 +63,7 @@ static int try_place(const struct place_case *wanted, struct placement *ret, cha
     if (result == 0) {
         const struct plan_request request = {
             .cluster = inputs.cluster, .gpus = inputs.gpus, .job = inputs.job, .policy = &policy};
-        result = placement_create(&request, false, ret, err);
+        result = placement_create(&request, NULL, ret, err);
     }
     struct error_info refusal = {.kind = ERROR_NONE};
     if (result == 0 && ret->outcome != PLACEMENT_DONE)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "mapping/objective.h"
+
+/* What a model's plan sends, and how long that takes on this cluster. */
+struct figures {
+    struct traffic traffic;
+    struct link_seconds seconds;
+};
+
+struct choice {
+    const struct plan_request *request;
+    struct node_mapping_request mapping;
+    struct figures figures;
+    bool known; /* the figures */
+    enum job_objective asked;
+};
+
+static int find_figures(struct choice *choice, const struct plan *plan, struct error_info *err)
+{
+    const struct plan_request *request = choice->request;
+    if (!request->model)
+        return 0;
+    CLEANUP_DONE(plan_context) struct plan_context context = {.request = NULL};
+    if (plan_context_init(&context, request, err) < 0)
+        return -1;
+    traffic_of_plan(plan, request->model, context.profile, &context.training,
+                    &choice->figures.traffic);
+    link_seconds_of(&context, &choice->figures.seconds);
+    choice->known = true;
+    return 0;
+}
+
+static struct rank_map *map_by(const struct choice *choice, enum job_objective objective,
+                               struct error_info *err)
+{
+    struct node_mapping_request mapping = choice->mapping;
+    if (objective == OBJECTIVE_COST) {
+        mapping.traffic = &choice->figures.traffic;
+        mapping.seconds = &choice->figures.seconds;
+    }
+    return rank_map_create(&mapping, err);
+}
+
+static void measure(const struct choice *choice, const struct rank_map *map,
+                    struct objective_result *ret)
+{
+    mapping_cost_compute(map, choice->known ? &choice->figures.traffic : NULL,
+                         choice->known ? &choice->figures.seconds : NULL, &ret->cost);
+}
+
+/* Golden's map, with the seconds that the cost's map and its bound say. */
+static struct objective_result golden_result(const struct choice *choice,
+                                             const struct rank_map *golden,
+                                             const struct rank_map *cheapest)
+{
+    struct objective_result result = {.objective = OBJECTIVE_GOLDEN, .quality = golden->quality};
+    measure(choice, golden, &result);
+    result.golden_seconds = result.cost.exposed_seconds;
+    if (!cheapest)
+        return result;
+    const struct mapping_quality *best = &cheapest->quality;
+    result.quality.cost = result.cost.exposed_seconds;
+    result.quality.lower_bound = best->lower_bound;
+    result.quality.optimal = best->optimal && result.quality.cost <= best->cost * (1 + 1e-9);
+    result.quality.exchanges += best->exchanges;
+    return result;
+}
+
+static struct objective_result cost_result(const struct choice *choice,
+                                           const struct rank_map *cheapest, double golden_seconds)
+{
+    struct objective_result result = {.objective = OBJECTIVE_COST,
+                                      .quality = cheapest->quality,
+                                      .golden_seconds = golden_seconds};
+    measure(choice, cheapest, &result);
+    return result;
+}
+
+/* With a model: both maps, and the one that was asked for. */
+static struct rank_map *choose(const struct choice *choice, struct objective_result *ret,
+                               struct error_info *err)
+{
+    CLEANUP(rank_map) struct rank_map *golden = map_by(choice, OBJECTIVE_GOLDEN, err);
+    CLEANUP(rank_map)
+    struct rank_map *cheapest = golden ? map_by(choice, OBJECTIVE_COST, err) : NULL;
+    if (!golden || !cheapest)
+        return NULL;
+    struct objective_result by_rule = golden_result(choice, golden, cheapest);
+    double saved = by_rule.golden_seconds - cheapest->quality.cost;
+    bool wins = choice->asked == OBJECTIVE_COST ||
+                (choice->asked == OBJECTIVE_AUTO &&
+                 saved > OBJECTIVE_MARGIN * by_rule.golden_seconds);
+    *ret = wins ? cost_result(choice, cheapest, by_rule.golden_seconds) : by_rule;
+    return wins ? move_pointer(cheapest) : move_pointer(golden);
+}
+
+static struct choice choice_of(const struct plan_request *request, const struct plan *plan,
+                               uint64_t world, const struct mapping_wishes *wishes)
+{
+    static const struct mapping_wishes none = {.identity = false};
+    const struct mapping_wishes *asked = wishes ? wishes : &none;
+    unsigned ranks = request->gpus_per_node;
+    return (struct choice){
+        .request = request,
+        .mapping = {.cluster = request->cluster,
+                    .degrees = plan->degrees,
+                    .order = plan->order,
+                    .sharding = plan->sharding,
+                    .gpus_per_node = ranks ? ranks : cluster_gpus_per_node(request->cluster),
+                    .world = world,
+                    .identity = asked->identity,
+                    .exact = asked->exact,
+                    .budget = asked->budget,
+                    .pins = asked->pins,
+                    .pin_count = asked->pin_count},
+        .asked = (enum job_objective)job_spec_number(request->job, JOB_OBJECTIVE, OBJECTIVE_AUTO),
+    };
+}
+
+static int check_objective(const struct plan_request *request, struct error_info *err)
+{
+    const struct job_value *objective = &request->job->values[JOB_OBJECTIVE];
+    if (request->model || !objective->given || objective->number != OBJECTIVE_COST)
+        return 0;
+    return error_set(err,
+                     "%s: objective=cost counts bytes, and no model says how many there are; name "
+                     "one, or use objective=golden",
+                     objective->where);
+}
+
+struct rank_map *objective_map(const struct plan_request *request, const struct plan *plan,
+                               uint64_t world, bool locality, const struct mapping_wishes *wishes,
+                               struct objective_result *ret, struct error_info *err)
+{
+    struct choice choice = choice_of(request, plan, world, wishes);
+    choice.mapping.locality_only = locality;
+    if (check_objective(request, err) < 0 || find_figures(&choice, plan, err) < 0)
+        return NULL;
+    if (choice.known && !choice.mapping.identity)
+        return choose(&choice, ret, err);
+    CLEANUP(rank_map) struct rank_map *map = map_by(&choice, OBJECTIVE_GOLDEN, err);
+    if (!map)
+        return NULL;
+    *ret = golden_result(&choice, map, NULL);
+    return move_pointer(map);
+}
+
+static double order_cost(const struct plan_request *request, const struct plan *plan,
+                         uint64_t world, struct error_info *err)
+{
+    struct objective_result result;
+    CLEANUP(rank_map)
+    struct rank_map *map = objective_map(request, plan, world, false, NULL, &result, err);
+    return map ? result.quality.cost : -1;
+}
+
+int objective_choose_order(const struct plan_request *request, struct plan *plan, uint64_t world,
+                           struct error_info *err)
+{
+    const struct job_value *framework = &request->job->values[JOB_FRAMEWORK];
+    const struct framework_profile *profile = framework_catalogue_find(
+        request->frameworks, framework->given ? framework->text : NULL, err);
+    struct plan other = *plan;
+    other.order = ORDER_TP_CP_EP_PP_DP;
+    if (!profile)
+        return -1;
+    if (!profile->pipeline_before_data ||
+        rank_order_check(other.order, &other.degrees, NULL) < 0)
+        return 0;
+    double own = order_cost(request, plan, world, err);
+    double changed = own < 0 ? -1 : order_cost(request, &other, world, err);
+    if (changed < 0)
+        return -1;
+    if (changed < own * (1 - 1e-9))
+        plan->order = other.order;
+    return 0;
+}
