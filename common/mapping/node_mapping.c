@@ -140,7 +140,8 @@ int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret
         if (laid < 0)
             return -1;
     }
-    *ret_quality = quality;
+    if (ret_quality)
+        *ret_quality = quality;
     *ret_blocks = order.block_count;
     return 0;
 }

@@ -37,7 +37,8 @@ struct node_mapping_request {
  * gpus_per_node are passed over. Refused: fewer usable nodes than blocks, ranks that do not fill
  * whole nodes, a TP group that a block boundary would cut. A TP group wider than a node lies on
  * whole neighbouring nodes, of one NVLink domain where they fit; whether it may is policy's.
- * world 0 with locality_only: all nodes of the cluster that are large enough. */
+ * world 0 with locality_only: all nodes of the cluster that are large enough. ret_quality may be
+ * NULL. */
 int node_mapping_solve(const struct node_mapping_request *request, unsigned *ret_nodes,
                        size_t *ret_blocks, struct mapping_quality *ret_quality,
                        struct error_info *err);

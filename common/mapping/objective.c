@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/objective.h"
 
+#define SAME_SHARE 1e-9
+
 /* What a model's plan sends, and how long that takes on this cluster. */
 struct figures {
     struct traffic traffic;
@@ -61,7 +63,9 @@ static struct objective_result golden_result(const struct choice *choice,
     const struct mapping_quality *best = &cheapest->quality;
     result.quality.cost = result.cost.exposed_seconds;
     result.quality.lower_bound = best->lower_bound;
-    result.quality.optimal = best->optimal && result.quality.cost <= best->cost * (1 + 1e-9);
+    result.quality.optimal = result.quality.cost <= best->lower_bound * (1 + SAME_SHARE);
+    if (result.quality.optimal) /* summed in another order, so not the same bits */
+        result.quality.lower_bound = result.quality.cost;
     result.quality.exchanges += best->exchanges;
     return result;
 }
@@ -171,7 +175,7 @@ int objective_choose_order(const struct plan_request *request, struct plan *plan
     double changed = own < 0 ? -1 : order_cost(request, &other, world, err);
     if (changed < 0)
         return -1;
-    if (changed < own * (1 - 1e-9))
+    if (changed < own * (1 - SAME_SHARE))
         plan->order = other.order;
     return 0;
 }

@@ -196,7 +196,7 @@ static void add_quality(const struct map_report *report, struct text_buffer *out
 {
     const struct objective_result *outlook = report->outlook;
     const struct mapping_quality *quality = &outlook->quality;
-    if (quality->lower_bound <= 0)
+    if (!quality->optimal && quality->lower_bound <= 0)
         return;
     if (!outlook->cost.seconds_known) {
         text_buffer_add_text(out, "  by the rule's weights (TP nearest, replicas last): ");

@@ -148,7 +148,7 @@ static int run_round(const struct node_mapping_request *request, struct times *t
     }
     double placed = spent_milliseconds();
     struct mapping_cost cost;
-    mapping_cost_compute(map, NULL, &cost);
+    mapping_cost_compute(map, NULL, NULL, &cost);
     times->cost[round] = spent_milliseconds() - placed;
     times->sum += cost.pairs[TRAFFIC_DP][COST_SLOT_TIERS];
     times->map[round] = mapped - start;

@@ -185,7 +185,7 @@ static void tp_groups_stay_in_a_domain(const struct sample *sample, const struct
     if (room < map->block_count)
         return;
     struct mapping_cost cost;
-    mapping_cost_compute(map, NULL, &cost);
+    mapping_cost_compute(map, NULL, NULL, &cost);
     for (unsigned slot = COST_SLOT_TIERS; slot < cost.slot_count; slot++)
         assert_int_equal(cost.pairs[TRAFFIC_TP][slot], 0);
     wide_groups_kept++;
@@ -229,8 +229,8 @@ static void replicas_are_near(const struct sample *sample, const struct rank_map
 static void same_cost(const struct rank_map *left, const struct rank_map *right, const char *what)
 {
     struct mapping_cost a, b;
-    mapping_cost_compute(left, NULL, &a);
-    mapping_cost_compute(right, NULL, &b);
+    mapping_cost_compute(left, NULL, NULL, &a);
+    mapping_cost_compute(right, NULL, NULL, &b);
     assert_int_equal(a.slot_count, b.slot_count);
     for (unsigned d = 0; d < TRAFFIC_DIMENSION_COUNT; d++)
         for (unsigned slot = 0; slot < a.slot_count; slot++)
@@ -252,7 +252,7 @@ static void same_bytes(const struct rank_map *left, const struct rank_map *right
 static void cost_is_exact(const struct rank_map *map)
 {
     struct mapping_cost cost;
-    mapping_cost_compute(map, NULL, &cost);
+    mapping_cost_compute(map, NULL, NULL, &cost);
     const struct degrees *d = &map->degrees;
     uint64_t pp[COST_SLOT_MAXIMUM] = {0}, dp[COST_SLOT_MAXIMUM] = {0};
     for (uint64_t rank = 0; rank < map->world; rank++) {

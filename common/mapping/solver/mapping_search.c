@@ -28,7 +28,7 @@ struct solution {
 double mapping_quality_gap(const struct mapping_quality *quality)
 {
     double over = quality->cost - quality->lower_bound;
-    return over > 0 && quality->lower_bound > 0 ? over / quality->lower_bound : 0;
+    return over > 0 && quality->lower_bound > 0 && !quality->optimal ? over / quality->lower_bound : 0;
 }
 
 /* --- what a start costs ------------------------------------------------------------- */

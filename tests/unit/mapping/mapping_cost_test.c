@@ -77,7 +77,7 @@ static void counts_pairs_by_tier(void **state)
         CLEANUP(rank_map) struct rank_map *map = rank_map_create(&request, &err);
         assert_non_null(map);
         struct mapping_cost cost;
-        mapping_cost_compute(map, NULL, &cost);
+        mapping_cost_compute(map, NULL, NULL, &cost);
         assert_false(cost.bytes_known);
         for (unsigned d = 0; d < TRAFFIC_DIMENSION_COUNT; d++)
             for (unsigned slot = 0; slot < cost.slot_count; slot++)
@@ -103,9 +103,15 @@ static void names_slots_and_weighs_them(void **state)
         .cluster = cluster, .degrees = {8, 1, 1, 8, 4, 1, 2, 1, 2}, .gpus_per_node = 8};
     CLEANUP(rank_map) struct rank_map *map = rank_map_create(&request, &err);
     assert_non_null(map);
-    const struct traffic traffic = {.bytes_per_step = {[TRAFFIC_TP] = 10, [TRAFFIC_PP] = 0.5}};
+    const struct traffic traffic = {
+        .flows = {{TRAFFIC_TP, GROUP_TP, PAIRS_RING, false, 10, 1},
+                  {TRAFFIC_PP, GROUP_PP, PAIRS_CHAIN, true, 0.5, 0.5}},
+        .flow_count = 2};
+    const struct link_seconds seconds = {.slot_count = 5,
+                                         .collective = {1, 1, 2, 3, 4},
+                                         .message = {1, 1, 4, 6, 8}};
     struct mapping_cost cost;
-    mapping_cost_compute(map, &traffic, &cost);
+    mapping_cost_compute(map, &traffic, &seconds, &cost);
     static const char *const names[] = {"node", "nvlink domain", "leaf", "spine", "unknown"};
     assert_int_equal(cost.slot_count, COUNT_OF(names));
     for (size_t i = 0; i < COUNT_OF(names); i++)
@@ -115,6 +121,9 @@ static void names_slots_and_weighs_them(void **state)
     assert_true(cost.bytes[TRAFFIC_TP][COST_SLOT_NODE] < 640.1);
     assert_true(cost.bytes[TRAFFIC_PP][COST_SLOT_TIERS] > 23.9);
     assert_true(cost.bytes[TRAFFIC_PP][COST_SLOT_TIERS] < 24.1);
+    /* 640 bytes for 1 s each, and half of 24 bytes for 4 s each, over 64 ranks. */
+    assert_true(cost.seconds_known);
+    assert_true(cost.exposed_seconds > 10.749 && cost.exposed_seconds < 10.751);
 }
 
 static void counts_nothing_without_degrees(void **state)
@@ -128,7 +137,7 @@ static void counts_nothing_without_degrees(void **state)
     CLEANUP(rank_map) struct rank_map *map = rank_map_create(&request, &err);
     assert_non_null(map);
     struct mapping_cost cost;
-    mapping_cost_compute(map, NULL, &cost);
+    mapping_cost_compute(map, NULL, NULL, &cost);
     static const uint64_t none[COST_SLOT_MAXIMUM];
     for (unsigned d = 0; d < TRAFFIC_DIMENSION_COUNT; d++)
         assert_memory_equal(cost.pairs[d], none, sizeof(none));

@@ -235,7 +235,7 @@ static void expect_nodes(const struct row *row, const struct cluster_topology *c
     struct error_info err = {.kind = ERROR_NONE};
     unsigned nodes[NODES_MAXIMUM];
     size_t blocks = 0;
-    if (node_mapping_solve(&request, nodes, &blocks, &err) < 0)
+    if (node_mapping_solve(&request, nodes, &blocks, NULL, &err) < 0)
         fail_msg("%s: %s", row->name, err.text);
     CLEANUP_DONE(text_buffer) struct text_buffer got;
     text_buffer_init(&got, 4096);
@@ -326,7 +326,7 @@ static void refuses_with_a_remedy(void **state)
                                                      .locality_only = row->locality_only};
         unsigned nodes[NODES_MAXIMUM];
         size_t blocks = 77;
-        assert_int_equal(node_mapping_solve(&request, nodes, &blocks, &err), -1);
+        assert_int_equal(node_mapping_solve(&request, nodes, &blocks, NULL, &err), -1);
         assert_int_equal(blocks, 77);
         assert_string_equal(err.text, row->text);
     }
@@ -347,7 +347,7 @@ static void refuses_an_order_that_experts_forbid(void **state)
         .gpus_per_node = 8};
     unsigned nodes[NODES_MAXIMUM];
     size_t blocks;
-    assert_int_equal(node_mapping_solve(&request, nodes, &blocks, &err), -1);
+    assert_int_equal(node_mapping_solve(&request, nodes, &blocks, NULL, &err), -1);
     assert_non_null(strstr(err.text, "use order=tp-cp-ep-dp-pp"));
 }
 
@@ -390,7 +390,7 @@ static int map_once(void *context, struct error_info *err)
         .gpus_per_node = 8};
     unsigned nodes[NODES_MAXIMUM];
     size_t blocks;
-    return node_mapping_solve(&request, nodes, &blocks, err);
+    return node_mapping_solve(&request, nodes, &blocks, NULL, err);
 }
 
 static void fails_cleanly_without_memory(void **state)

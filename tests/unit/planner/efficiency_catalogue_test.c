@@ -83,6 +83,7 @@ static void short_lists_are_refused(void **state)
     static const char text[] = "schema: parplan.efficiencies/1\nsource: x\nnvlink_share: 0.8\n"
                                "pcie_share: 0.8\n"
                                "assumed_nic_bytes_per_second: 1e9\ntight_share: 0.1\n"
+                               "spread_loss_collective: 0.1\nspread_loss_message: 0.2\n"
                                "host_memory_bytes_per_second: 1e9\nnvme_bytes_per_second: 1e9\n"
                                "architectures: []\nframeworks: []\nprotocols: []\n"
                                "networks: []\n";

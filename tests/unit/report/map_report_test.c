@@ -12,7 +12,7 @@ struct scene {
     struct preset_catalogue *presets;
     struct cluster_topology *cluster;
     struct rank_map *map;
-    struct mapping_cost cost;
+    struct objective_result outlook;
 };
 
 static bool scene_open(struct scene *scene, const char *cluster, unsigned tp, unsigned pp,
@@ -38,7 +38,8 @@ static bool scene_open(struct scene *scene, const char *cluster, unsigned tp, un
         scene->map = rank_map_create(&request, &err);
     if (!scene->map)
         return false;
-    mapping_cost_compute(scene->map, NULL, &scene->cost);
+    mapping_cost_compute(scene->map, NULL, NULL, &scene->outlook.cost);
+    scene->outlook.quality = scene->map->quality;
     return true;
 }
 
@@ -99,7 +100,7 @@ static void shows_every_rank_of_a_small_map(void **state)
     struct scene scene;
     if (scene_open(&scene, "dgx-h100:2", 4, 2, false)) {
         const struct map_report report = {
-            .map = scene.map, .cost = &scene.cost, .policy_note = "policy: careful"};
+            .map = scene.map, .outlook = &scene.outlook, .policy_note = "policy: careful"};
         expect_words(&report, write_text, text);
         expect_words(&report, map_report_json, json);
         expect_words(&report, map_report_hostfile, hosts);
@@ -120,7 +121,7 @@ static void folds_a_large_map(void **state)
     static const char *const whole[] = {"\n   511  n", NULL};
     struct scene scene;
     if (scene_open(&scene, "dgx-h100:64", 8, 4, false)) {
-        struct map_report report = {.map = scene.map, .cost = &scene.cost};
+        struct map_report report = {.map = scene.map, .outlook = &scene.outlook};
         expect_words(&report, write_text, folded);
         report.every_rank = true;
         expect_words(&report, write_text, whole);
@@ -136,9 +137,10 @@ static void shows_bytes_where_they_are_known(void **state)
     static const char *const json[] = {"\"bytes\": {\"node\": 67108864, ", NULL};
     struct scene scene;
     if (scene_open(&scene, "dgx-h100:1", 8, 1, false)) {
-        struct traffic traffic = {.bytes_per_step = {[TRAFFIC_TP] = 8388608}};
-        mapping_cost_compute(scene.map, &traffic, &scene.cost);
-        const struct map_report report = {.map = scene.map, .cost = &scene.cost};
+        struct traffic traffic = {.flows = {{TRAFFIC_TP, GROUP_TP, PAIRS_RING, false, 8388608, 1}},
+                                  .flow_count = 1};
+        mapping_cost_compute(scene.map, &traffic, NULL, &scene.outlook.cost);
+        const struct map_report report = {.map = scene.map, .outlook = &scene.outlook};
         expect_words(&report, write_text, text);
         expect_words(&report, map_report_json, json);
     }
@@ -153,7 +155,7 @@ static void has_no_coordinates_for_locality_only(void **state)
     static const char *const json[] = {"\"degrees\": null", "\"tp\": null, \"cp\": null", NULL};
     struct scene scene;
     if (scene_open(&scene, "dgx-h100:1", 1, 1, true)) {
-        const struct map_report report = {.map = scene.map, .cost = &scene.cost};
+        const struct map_report report = {.map = scene.map, .outlook = &scene.outlook};
         expect_words(&report, write_text, text);
         expect_words(&report, map_report_json, json);
     }
@@ -166,7 +168,7 @@ static void the_document_is_json(void **state)
     struct scene scene;
     struct error_info err = {.kind = ERROR_NONE};
     if (scene_open(&scene, "a6000-pairs:2", 2, 2, false)) {
-        const struct map_report report = {.map = scene.map, .cost = &scene.cost};
+        const struct map_report report = {.map = scene.map, .outlook = &scene.outlook};
         CLEANUP_DONE(text_buffer) struct text_buffer out;
         text_buffer_init(&out, 1 << 20);
         map_report_json(&report, &out);

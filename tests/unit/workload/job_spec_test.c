@@ -104,7 +104,7 @@ static const struct {
      "--parplan: trainable: 0.2, but --parplan says 0.1; keep one of them"},
     {"sharding=zero9",
      "--parplan: sharding: \"zero9\" is not one of none, zero1, zero2, zero3, hsdp"},
-    {"order=pp", "--parplan: order: \"pp\" is not one of tp-cp-ep-dp-pp, tp-cp-ep-pp-dp"},
+    {"order=pp", "--parplan: order: \"pp\" is not one of tp-cp-ep-dp-pp, tp-cp-ep-pp-dp, auto"},
     {"trainable=lora:8,trainable=frozen",
      "--parplan: trainable: frozen, but --parplan says lora:8; keep one of them"},
     {"trainable=lora:r=16",
