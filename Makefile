@@ -231,6 +231,14 @@ REPORT_SOURCES := \
 	common/report/pictures/fabric_layout.c \
 	common/report/pictures/fabric_nodes.c \
 	common/report/pictures/fabric_picture.c \
+	common/report/pictures/map/map_arcs.c \
+	common/report/pictures/map/map_boxes.c \
+	common/report/pictures/map/map_frames.c \
+	common/report/pictures/map/map_layout.c \
+	common/report/pictures/map/map_links.c \
+	common/report/pictures/map/map_picture.c \
+	common/report/pictures/map/map_table.c \
+	common/report/pictures/map/map_units.c \
 	common/report/pictures/node_layout.c \
 	common/report/pictures/node_links.c \
 	common/report/pictures/node_nics.c \
@@ -366,6 +374,8 @@ UNIT_TESTS := \
 	tests/unit/report/launch_plan_test.c \
 	tests/unit/report/launch_report_test.c \
 	tests/unit/report/launcher_test.c \
+	tests/unit/report/map_links_test.c \
+	tests/unit/report/map_picture_test.c \
 	tests/unit/report/map_report_test.c \
 	tests/unit/report/role_report_test.c \
 	tests/unit/report/scan_report_test.c \
@@ -938,6 +948,10 @@ pictures:  ## docs/pictures again, from the presets
 	$(SUB_MAKE) VARIANT=release $(RELEASE_BUILD)/parplan
 	$(RELEASE_BUILD)/parplan topology --node dgx-h100 --format svg > docs/pictures/dgx-h100.svg
 	$(RELEASE_BUILD)/parplan topology --cluster dgx-h100:64 --format svg > docs/pictures/cluster.svg
+	$(RELEASE_BUILD)/parplan map --plan tp=8,pp=4,dp=2 --cluster dgx-h100:8 --format svg \
+		> docs/pictures/map-one-leaf.svg
+	cd docs/pictures && '$(abspath $(RELEASE_BUILD))/parplan' map --plan tp=8,pp=4,dp=4 \
+		--cluster uneven-leaves.yaml --format svg > map-uneven-leaves.svg
 
 .PHONY: lint format tidy
 lint:  ## warnings as errors with gcc and clang, format, analysis, layers, sizes, texts

@@ -153,7 +153,7 @@ static const struct option_rule rules[] = {
      BIT(COMMAND_SWEEP), OPTION_TEXT, AT(ingest), 0, 0},
     {NULL, NULL, "What to print:", PRINTING, OPTION_HEADING, 0, 0, 0},
     {"format", "WORD",
-     "text, json, yaml (map: hostfile, rankfile; topology: svg; sweep: sbatch, csv)", PRINTING,
+     "text, json, yaml (map: svg, hostfile, rankfile; topology: svg; sweep: sbatch, csv)", PRINTING,
      OPTION_FORMAT, 0, 0, 0},
     {"explain", NULL, "every rule, figure and source behind the answer",
      BIT(COMMAND_PLAN) | BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_VALIDATE), OPTION_FLAG, AT(explain), 0,
@@ -196,7 +196,7 @@ static const struct {
     [FORMAT_YAML] = {"yaml", PRINTING},
     [FORMAT_HOSTFILE] = {"hostfile", BIT(COMMAND_MAP)},
     [FORMAT_RANKFILE] = {"rankfile", BIT(COMMAND_MAP)},
-    [FORMAT_SVG] = {"svg", BIT(COMMAND_TOPOLOGY)},
+    [FORMAT_SVG] = {"svg", BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_MAP)},
     [FORMAT_SBATCH] = {"sbatch", BIT(COMMAND_SWEEP)},
     [FORMAT_CSV] = {"csv", BIT(COMMAND_SWEEP)},
 };

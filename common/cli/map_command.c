@@ -3,6 +3,7 @@
 #include "cli/output.h"
 #include "mapping/placement.h"
 #include "report/map_report.h"
+#include "report/pictures/map/map_picture.h"
 
 static const struct command_help help = {
     .id = COMMAND_MAP,
@@ -22,6 +23,8 @@ static void write_text(const struct map_report *report, const struct command_opt
         map_report_hostfile(report, &io->out);
     else if (options->format == FORMAT_RANKFILE)
         map_report_rankfile(report, &io->out);
+    else if (options->format == FORMAT_SVG)
+        map_picture(report->map, report->cost, report->policy_note, &io->out);
     else
         map_report_text(report, &io->style, &io->out);
 }

@@ -108,8 +108,8 @@ static double attribute_of(const char *tag, const char *end, const char *name)
 static const struct svg_font *font_of(const char *tag)
 {
     static const struct svg_font *const fonts[] = {
-        &font_title,   &font_subtitle, &font_strong, &font_plain,  &font_small, &font_faint,
-        &font_problem, &font_chip,     &font_hue,    &font_switch, &font_uplink};
+        &font_title,   &font_subtitle, &font_strong, &font_plain,  &font_small,  &font_faint,
+        &font_problem, &font_chip,     &font_hue,    &font_switch, &font_uplink, &font_cell};
     for (size_t i = 0; i < COUNT_OF(fonts); i++) {
         char pattern[32];
         snprintf(pattern, sizeof(pattern), "<text class=\"%s\"", fonts[i]->class_name);

@@ -19,6 +19,7 @@ const struct svg_font font_chip = {"ch", 10.5, true};
 const struct svg_font font_hue = {"hu", 10.5, true};
 const struct svg_font font_switch = {"sw", 11.0, true};
 const struct svg_font font_uplink = {"up", 10.0, false};
+const struct svg_font font_cell = {"ce", 8.5, false};
 
 /* The sizes are those of the fonts above. A stroke-width attribute counts only where the class
  * gives none. */
@@ -36,6 +37,7 @@ static const char style[] =
     ".hu{font-size:10.5px;font-weight:bold;fill:currentColor}\n"
     ".sw{font-size:11px;font-weight:bold;fill:#fff}\n"
     ".up{font-size:10px;fill:#52606d}\n"
+    ".ce{font-size:8.5px}\n"
     ".page{fill:#fff;stroke:#d5dbe3}\n"
     ".rule{stroke:#e4e9ef}\n"
     ".frame{fill:#f5f7fa;stroke:#cbd3dd}\n"
@@ -185,6 +187,7 @@ void picture_finish(struct picture *picture, struct text_buffer *out)
     double height = y + 6.0;
     const struct svg_box page = {0.5, 0.5, picture->width - 1.0, height - 1.0};
     svg_begin(out, picture->width, height, last_component(picture->title), style);
+    svg_describe(out, picture->description, picture->style);
     svg_rectangle(out, &page, 8.0, "page");
     draw_head(picture, out);
     text_buffer_add_bytes(out, text_buffer_text(&picture->body), picture->body.length);

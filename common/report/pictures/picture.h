@@ -21,7 +21,7 @@
 #define PICTURE_CLASS_BYTES 32u
 
 extern const struct svg_font font_title, font_subtitle, font_strong, font_plain, font_small,
-    font_faint, font_problem, font_chip, font_hue, font_switch, font_uplink;
+    font_faint, font_problem, font_chip, font_hue, font_switch, font_uplink, font_cell;
 
 /* A sample and a word. */
 enum legend_sample {
@@ -46,6 +46,8 @@ struct picture {
     const char *notes[PICTURE_NOTES]; /* warnings; must outlive picture_finish */
     size_t note_count, note_more;
     const char *title, *subtitle, *sources;
+    const char *description; /* for readers who do not see it, or NULL */
+    const char *style;       /* more classes, or NULL */
 };
 
 void picture_init(struct picture *picture, double width);

@@ -130,6 +130,17 @@ void svg_begin(struct text_buffer *out, double width, double height, const char 
     text_buffer_add(out, "\n<style>\n%s</style>\n", style);
 }
 
+void svg_describe(struct text_buffer *out, const char *description, const char *style)
+{
+    if (description) {
+        text_buffer_add_text(out, "<desc>");
+        add_escaped(out, description, strlen(description));
+        text_buffer_add_text(out, "</desc>\n");
+    }
+    if (style)
+        text_buffer_add(out, "<style>\n%s</style>\n", style);
+}
+
 void svg_end(struct text_buffer *out) { text_buffer_add_text(out, "</svg>\n"); }
 
 void svg_group_begin(struct text_buffer *out, const char *class_name, const char *tooltip)

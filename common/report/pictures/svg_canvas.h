@@ -30,6 +30,8 @@ struct svg_font {
 void svg_begin(struct text_buffer *out, double width, double height, const char *title,
                const char *style);
 void svg_end(struct text_buffer *out);
+/* Behind the head: what the picture says in words, and further classes. Both may be NULL. */
+void svg_describe(struct text_buffer *out, const char *description, const char *style);
 
 /* class_name and tooltip may be NULL. */
 void svg_group_begin(struct text_buffer *out, const char *class_name, const char *tooltip);
