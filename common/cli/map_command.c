@@ -24,14 +24,13 @@ static void write_text(const struct map_report *report, const struct command_opt
     else if (options->format == FORMAT_RANKFILE)
         map_report_rankfile(report, &io->out);
     else if (options->format == FORMAT_SVG)
-        map_picture(report->map, report->cost, report->policy_note, &io->out);
+        map_picture(report->map, &report->outlook->cost, report->policy_note, &io->out);
     else
         map_report_text(report, &io->style, &io->out);
 }
 
-static int report_map(const struct command_options *options,
-                      const struct placement *placement, struct command_io *io,
-                      struct error_info *err)
+static int report_map(const struct command_options *options, const struct placement *placement,
+                      struct command_io *io, struct error_info *err)
 {
     const struct map_report report = {
         .map = placement->map,

@@ -234,8 +234,8 @@ static size_t fill_unit(const struct block_order *order, unsigned first, size_t 
     const struct block_loop *loops = order->loops;
     for (unsigned stage = 0; stage < loops[LOOP_STAGE].count; stage++)
         for (unsigned group = 0; group < loops[LOOP_GROUP].count; group++) {
-            unsigned block = first + stage * loops[LOOP_STAGE].stride +
-                             group * loops[LOOP_GROUP].stride;
+            unsigned block =
+                first + stage * loops[LOOP_STAGE].stride + group * loops[LOOP_GROUP].stride;
             for (unsigned inside = 0; inside < loops[LOOP_INSIDE].count; inside++)
                 ret_blocks[position++] = block + inside;
         }

@@ -54,7 +54,7 @@ void block_order_plain(unsigned block_count, struct block_order *ret);
 
 /* Stages that can be laid side by side: as many as one replica's blocks have; 1: none. */
 unsigned block_order_stages(const struct block_order *order);
-unsigned block_order_units(const struct block_order *order); /* of replicas */
+unsigned block_order_units(const struct block_order *order);       /* of replicas */
 unsigned block_order_unit_blocks(const struct block_order *order); /* of one stage of a unit */
 
 /* Rectangles of stages and units of replicas instead of whole replicas one after the other: for a

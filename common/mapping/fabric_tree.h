@@ -21,10 +21,10 @@ struct fabric_vertex {
     unsigned child_count; /* 0: a leaf, which holds its nodes directly */
     unsigned first_node;  /* position in nodes: the nodes below are consecutive */
     unsigned node_count;
-    uint64_t shape; /* equal for vertices that differ in names only */
+    uint64_t shape;  /* equal for vertices that differ in names only */
     unsigned parent; /* the root's is itself */
-    unsigned slot;  /* how far nodes of different children are apart: link_seconds.h's slots */
-    bool loose;     /* its nodes are no nearer to each other than to its siblings' */
+    unsigned slot;   /* how far nodes of different children are apart: link_seconds.h's slots */
+    bool loose;      /* its nodes are no nearer to each other than to its siblings' */
 };
 
 struct fabric_tree {

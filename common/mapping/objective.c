@@ -91,9 +91,9 @@ static struct rank_map *choose(const struct choice *choice, struct objective_res
         return NULL;
     struct objective_result by_rule = golden_result(choice, golden, cheapest);
     double saved = by_rule.golden_seconds - cheapest->quality.cost;
-    bool wins = choice->asked == OBJECTIVE_COST ||
-                (choice->asked == OBJECTIVE_AUTO &&
-                 saved > OBJECTIVE_MARGIN * by_rule.golden_seconds);
+    bool wins =
+        choice->asked == OBJECTIVE_COST ||
+        (choice->asked == OBJECTIVE_AUTO && saved > OBJECTIVE_MARGIN * by_rule.golden_seconds);
     *ret = wins ? cost_result(choice, cheapest, by_rule.golden_seconds) : by_rule;
     return wins ? move_pointer(cheapest) : move_pointer(golden);
 }
@@ -168,8 +168,7 @@ int objective_choose_order(const struct plan_request *request, struct plan *plan
     other.order = ORDER_TP_CP_EP_PP_DP;
     if (!profile)
         return -1;
-    if (!profile->pipeline_before_data ||
-        rank_order_check(other.order, &other.degrees, NULL) < 0)
+    if (!profile->pipeline_before_data || rank_order_check(other.order, &other.degrees, NULL) < 0)
         return 0;
     double own = order_cost(request, plan, world, err);
     double changed = own < 0 ? -1 : order_cost(request, &other, world, err);

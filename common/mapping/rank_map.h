@@ -27,7 +27,7 @@ struct rank_map {
     unsigned gpus_per_node;
     size_t block_count;
     const unsigned *block_nodes;      /* block -> node index: a bijection onto the used nodes */
-    struct mapping_quality quality; /* all 0 under locality_only and identity */
+    struct mapping_quality quality;   /* all 0 under locality_only and identity */
     const unsigned *const *kind_gpus; /* kind -> gpus_per_node GPU indices by local rank */
     struct arena *arena;
 };

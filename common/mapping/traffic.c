@@ -128,7 +128,8 @@ void traffic_of_rule(const struct plan *plan, struct traffic *ret)
         {TRAFFIC_CP, GROUP_CP, PAIRS_RING, false, 1000, 1},
         {TRAFFIC_EP, GROUP_EP, PAIRS_ALL, false, 2 * 1000 / experts, 1},
         {TRAFFIC_PP, GROUP_PP, PAIRS_CHAIN, true, 10, 1},
-        {TRAFFIC_DP, states, PAIRS_RING, false, narrow || (gathers && plan->degrees.pp == 1) ? 100 : 1, 1},
+        {TRAFFIC_DP, states, PAIRS_RING, false,
+         narrow || (gathers && plan->degrees.pp == 1) ? 100 : 1, 1},
         {TRAFFIC_DP, GROUP_REPLICATE, PAIRS_RING, false, narrow ? 1 : 0, 1},
     };
     *ret = (struct traffic){.flow_count = 0};
@@ -145,7 +146,8 @@ double traffic_rank_bytes(const struct traffic *traffic, const struct degrees *d
         const struct traffic_flow *flow = &traffic->flows[i];
         if (flow->dimension != dimension)
             continue;
-        double share = flow->pattern == PAIRS_ALL ? (group_size(degrees, flow->group) - 1) / 2.0 : 1;
+        double share =
+            flow->pattern == PAIRS_ALL ? (group_size(degrees, flow->group) - 1) / 2.0 : 1;
         bytes += flow->pair_bytes * share;
     }
     return bytes;

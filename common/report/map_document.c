@@ -120,7 +120,8 @@ static void add_quality(struct text_buffer *out, const struct map_report *report
 {
     const struct objective_result *outlook = report->outlook;
     const struct mapping_quality *quality = &outlook->quality;
-    bool seconds = outlook->cost.seconds_known, searched = quality->optimal || quality->lower_bound > 0;
+    bool seconds = outlook->cost.seconds_known,
+         searched = quality->optimal || quality->lower_bound > 0;
     add_figure(out, ",\n    \"exposed_seconds\": ", outlook->cost.exposed_seconds, seconds);
     add_figure(out, ",\n    \"lower_bound_seconds\": ", quality->lower_bound, seconds && searched);
     add_figure(out, ",\n    \"gap\": ", mapping_quality_gap(quality), searched);

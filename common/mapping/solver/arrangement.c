@@ -59,8 +59,7 @@ bool arrangement_may_exchange(const struct arrangement *arrangement, unsigned le
     if (!arrangement->flags)
         return true;
     unsigned flags = arrangement->flags[left] | arrangement->flags[right];
-    bool empties =
-        arrangement->unit_at[right] == SITE_NONE && arrangement->flags[left] & SITE_USED;
+    bool empties = arrangement->unit_at[right] == SITE_NONE && arrangement->flags[left] & SITE_USED;
     return !(flags & SITE_FIXED) && !empties;
 }
 

@@ -52,8 +52,7 @@ static void find_lines(struct bound *bound)
     const struct flow_weights *weights = bound->weights;
     bound->pipeline = weights->flow_count;
     for (unsigned f = 0; f < weights->flow_count; f++) {
-        bound->lines[f] =
-            line_of(&weights->lines[f], weights->patterns[f], bound->block_ranks);
+        bound->lines[f] = line_of(&weights->lines[f], weights->patterns[f], bound->block_ranks);
         if (weights->patterns[f] == PAIRS_CHAIN && bound->lines[f].size > 1)
             bound->pipeline = f;
     }

@@ -231,8 +231,7 @@ static void fill_with(struct exact *exact, unsigned index, unit_set left, uint64
 {
     const struct kind *kind = &exact->kinds[exact->leaves[index].kind];
     unsigned rest = (unsigned)__builtin_popcount(left) - size;
-    uint64_t later =
-        exact->rest[index + 1][rest] + most_closed(exact, &exact->leaves[index]);
+    uint64_t later = exact->rest[index + 1][rest] + most_closed(exact, &exact->leaves[index]);
     for (unsigned i = kind->first[size]; i < kind->first[size + 1] && exact->visits > 0; i++) {
         const struct rated_set *rated = &kind->rated[i];
         exact->visits--;

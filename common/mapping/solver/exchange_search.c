@@ -6,6 +6,8 @@
 /* … and with more it gains no more. */
 #define ANNEALING_ENOUGH_PER_UNIT 3000u
 #define COOLING_STEPS 32u
+#define STRETCH_MAXIMUM 8u
+#define STRETCH_EVERY 4u
 /* The first threshold, of the dearest edge of the mean unit: colder where time is short, so that
  * what is good in the start survives. Tried on some hundred seeded cases of 16 to 4,096 units. */
 #define WARM_SHARE 4u
@@ -99,7 +101,7 @@ static bool improve_unit(struct search *search, unsigned unit)
 static void descend(struct search *search)
 {
     unsigned units = search->arrangement->graph->block_count, quiet = 0;
-    for (unsigned unit = 0; quiet < units && *search->budget > 0 && search->cost > search->below;
+    for (unsigned unit = 0; quiet<units && * search->budget> 0 && search->cost > search->below;
          unit = unit + 1 < units ? unit + 1 : 0)
         quiet = improve_unit(search, unit) ? 0 : quiet + 1;
 }
@@ -116,27 +118,75 @@ static unsigned exponential(struct search *search)
     return (zeros + 1) * 256 - fraction;
 }
 
-/* A random unit beside a random neighbour: a random site of the neighbour's leaf. */
-static void try_exchange(struct search *search, uint64_t threshold)
+/* A random unit, and a random site of the leaf of a random neighbour of it. */
+static bool draw_exchange(struct search *search, unsigned *ret_site, unsigned *ret_other)
 {
-    struct arrangement *arrangement = search->arrangement;
+    const struct arrangement *arrangement = search->arrangement;
     const struct block_graph *graph = arrangement->graph;
     const struct site_map *sites = arrangement->sites;
     unsigned unit = draw(search, graph->block_count);
     unsigned degree = (unsigned)(graph->first[unit + 1] - graph->first[unit]);
     if (degree == 0)
+        return false;
+    unsigned leaf =
+        arrangement->leaf_of[graph->edges[graph->first[unit] + draw(search, degree)].to];
+    *ret_site = arrangement->site_of[unit];
+    *ret_other = sites->first_site[leaf] + draw(search, sites->counts[leaf]);
+    return leaf != arrangement->leaf_of[unit] &&
+           arrangement_may_exchange(arrangement, *ret_site, *ret_other);
+}
+
+static bool is_taken(struct search *search, int64_t delta, uint64_t threshold)
+{
+    return delta <= 0 || (uint64_t)delta <= (threshold * exponential(search)) >> 8;
+}
+
+static void try_exchange(struct search *search, uint64_t threshold)
+{
+    unsigned site, other;
+    if (!draw_exchange(search, &site, &other) || !spend(search))
         return;
-    unsigned neighbour = graph->edges[graph->first[unit] + draw(search, degree)].to;
-    unsigned site = arrangement->site_of[unit];
-    unsigned leaf = arrangement->leaf_of[neighbour];
-    if (leaf == arrangement->leaf_of[unit])
-        return;
-    unsigned other = sites->first_site[leaf] + draw(search, sites->counts[leaf]);
-    if (!arrangement_may_exchange(arrangement, site, other))
-        return;
-    int64_t delta = arrangement_delta(arrangement, site, other);
-    if (delta <= 0 || (uint64_t)delta <= (threshold * exponential(search)) >> 8)
+    int64_t delta = arrangement_delta(search->arrangement, site, other);
+    if (is_taken(search, delta, threshold))
         apply(search, site, other, delta);
+}
+
+/* The same for stretches of units: of pipelines, or of rings, whichever the unit's random
+ * neighbour stands beside it in: what single exchanges reach only over dear ones. */
+static void try_stretch(struct search *search, uint64_t threshold)
+{
+    struct arrangement *arrangement = search->arrangement;
+    const struct block_graph *graph = arrangement->graph;
+    unsigned site, other, units = graph->block_count, done = 0;
+    if (!draw_exchange(search, &site, &other) || arrangement->unit_at[other] == SITE_NONE)
+        return;
+    int64_t left = arrangement->unit_at[site], right = arrangement->unit_at[other], sum = 0;
+    unsigned degree = (unsigned)(graph->first[left + 1] - graph->first[left]);
+    int64_t step = graph->edges[graph->first[left] + draw(search, degree)].to - left;
+    unsigned length = 2 + draw(search, STRETCH_MAXIMUM - 1);
+    if ((right - left) % step == 0)
+        return;
+    struct {
+        unsigned left, right;
+    } swaps[STRETCH_MAXIMUM];
+    for (; done < length; done++, left += step, right += step) {
+        if (left < 0 || right < 0 || left >= units || right >= units)
+            break;
+        site = arrangement->site_of[left];
+        other = arrangement->site_of[right];
+        if (!arrangement_may_exchange(arrangement, site, other) || !spend(search))
+            break;
+        sum += arrangement_delta(arrangement, site, other);
+        arrangement_exchange(arrangement, site, other);
+        swaps[done].left = site;
+        swaps[done].right = other;
+    }
+    if (is_taken(search, sum, threshold)) {
+        search->cost += (uint64_t)sum;
+        return;
+    }
+    while (done-- > 0)
+        arrangement_exchange(arrangement, swaps[done].left, swaps[done].right);
 }
 
 /* The dearest edges of the units, in the mean: what one bad place costs. */
@@ -149,14 +199,16 @@ static uint64_t typical_edge(const struct arrangement *arrangement)
         uint64_t dearest = 0;
         for (uint64_t e = graph->first[unit]; e < graph->first[unit + 1]; e++) {
             const uint64_t *each = weights->weights[graph->edges[e].flow];
-            uint64_t cost = graph->edges[e].pairs *
-                            (each[weights->slot_count - 1] - each[COST_SLOT_TIERS]);
+            uint64_t cost =
+                graph->edges[e].pairs * (each[weights->slot_count - 1] - each[COST_SLOT_TIERS]);
             dearest = cost > dearest ? cost : dearest;
         }
         sum += dearest;
     }
     return sum / graph->block_count;
 }
+
+static uint64_t smaller(uint64_t left, uint64_t right) { return left < right ? left : right; }
 
 static void anneal(struct search *search, struct arrangement *best, uint64_t *best_cost,
                    uint64_t exchanges)
@@ -165,8 +217,12 @@ static void anneal(struct search *search, struct arrangement *best, uint64_t *be
     bool warm = exchanges / WARM_FROM_PER_UNIT >= units;
     uint64_t threshold = typical_edge(search->arrangement) / (warm ? WARM_SHARE : COLD_SHARE);
     for (unsigned step = 0; step < COOLING_STEPS; step++, threshold = threshold * 5 / 6) {
-        for (uint64_t i = 0; i < exchanges / COOLING_STEPS && spend(search); i++)
-            try_exchange(search, threshold);
+        uint64_t stop = *search->budget - smaller(*search->budget, exchanges / COOLING_STEPS);
+        for (uint64_t i = 0; i<exchanges && * search->budget> stop; i++)
+            if (i % STRETCH_EVERY == 0)
+                try_stretch(search, threshold);
+            else
+                try_exchange(search, threshold);
         if (search->cost >= *best_cost)
             continue;
         *best_cost = search->cost;

@@ -20,8 +20,8 @@ void flow_weights_of(const struct traffic *traffic, const struct link_seconds *s
                      const struct degrees *degrees, enum rank_order order, struct flow_weights *ret)
 {
     double world = (double)degrees_world(degrees), total = 0;
-    *ret = (struct flow_weights){.flow_count = traffic->flow_count,
-                                 .slot_count = seconds->slot_count};
+    *ret =
+        (struct flow_weights){.flow_count = traffic->flow_count, .slot_count = seconds->slot_count};
     for (unsigned f = 0; f < traffic->flow_count; f++)
         total += pairs_of(&traffic->flows[f], degrees, world) *
                  pair_seconds(&traffic->flows[f], seconds, seconds->slot_count - 1);

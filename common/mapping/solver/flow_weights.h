@@ -11,8 +11,8 @@
 #ifndef MAPPING_SOLVER_FLOW_WEIGHTS_H
 #define MAPPING_SOLVER_FLOW_WEIGHTS_H
 
-#include "mapping/traffic.h"
 #include "mapping/solver/link_seconds.h"
+#include "mapping/traffic.h"
 
 struct flow_weights {
     unsigned flow_count, slot_count;

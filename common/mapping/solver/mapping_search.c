@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "mapping/node_packing.h"
 #include "mapping/solver/cost_bound.h"
-#include "mapping/solver/exchange_search.h"
 #include "mapping/solver/exact_search.h"
+#include "mapping/solver/exchange_search.h"
 
 #include <string.h>
 
@@ -16,11 +16,11 @@
 
 struct solution {
     const struct mapping_problem *problem;
-    unsigned *node_position;    /* cluster node -> position in the tree */
-    unsigned *position_vertex;  /* position -> leaf vertex */
-    unsigned *blocks, *packed;  /* of one start */
-    unsigned *positions;        /* block -> position: the best start */
-    unsigned *candidate;        /* of the start at hand */
+    unsigned *node_position;   /* cluster node -> position in the tree */
+    unsigned *position_vertex; /* position -> leaf vertex */
+    unsigned *blocks, *packed; /* of one start */
+    unsigned *positions;       /* block -> position: the best start */
+    unsigned *candidate;       /* of the start at hand */
     uint64_t cost, bound, budget;
     struct arena *arena;
 };
@@ -28,7 +28,8 @@ struct solution {
 double mapping_quality_gap(const struct mapping_quality *quality)
 {
     double over = quality->cost - quality->lower_bound;
-    return over > 0 && quality->lower_bound > 0 && !quality->optimal ? over / quality->lower_bound : 0;
+    return over > 0 && quality->lower_bound > 0 && !quality->optimal ? over / quality->lower_bound
+                                                                     : 0;
 }
 
 /* --- what a start costs ------------------------------------------------------------- */

@@ -15,9 +15,9 @@
 #include "mapping/fabric_tree.h"
 #include "mapping/solver/flow_weights.h"
 
-/* Exchanges looked at, unless a request says otherwise: about three milliseconds, and less where
- * there are so many nodes that few exchanges gain little. */
-#define MAPPING_SEARCH_BUDGET UINT64_C(100000)
+/* Exchanges looked at, unless a request says otherwise: some milliseconds, and less where there are
+ * so many nodes that few exchanges gain little. */
+#define MAPPING_SEARCH_BUDGET UINT64_C(200000)
 #define MAPPING_SEARCH_MANY_NODES 4096u
 #define MAPPING_SEARCH_BUDGET_MANY UINT64_C(20000)
 

@@ -38,8 +38,8 @@ static unsigned push_children(struct survey *survey, unsigned vertex, unsigned d
         unsigned at = parent->first_child + i;
         const struct fabric_vertex *child = &survey->vertices[at];
         survey->children[i] = (struct child){child->node_count, at, child->shape};
-        sorted = sorted && (i == 0 || compare_children(&survey->children[i - 1],
-                                                       &survey->children[i]) < 0);
+        sorted = sorted &&
+                 (i == 0 || compare_children(&survey->children[i - 1], &survey->children[i]) < 0);
     }
     if (!sorted)
         qsort(survey->children, parent->child_count, sizeof(*survey->children), compare_children);

@@ -103,13 +103,11 @@ static void names_slots_and_weighs_them(void **state)
         .cluster = cluster, .degrees = {8, 1, 1, 8, 4, 1, 2, 1, 2}, .gpus_per_node = 8};
     CLEANUP(rank_map) struct rank_map *map = rank_map_create(&request, &err);
     assert_non_null(map);
-    const struct traffic traffic = {
-        .flows = {{TRAFFIC_TP, GROUP_TP, PAIRS_RING, false, 10, 1},
-                  {TRAFFIC_PP, GROUP_PP, PAIRS_CHAIN, true, 0.5, 0.5}},
-        .flow_count = 2};
-    const struct link_seconds seconds = {.slot_count = 5,
-                                         .collective = {1, 1, 2, 3, 4},
-                                         .message = {1, 1, 4, 6, 8}};
+    const struct traffic traffic = {.flows = {{TRAFFIC_TP, GROUP_TP, PAIRS_RING, false, 10, 1},
+                                              {TRAFFIC_PP, GROUP_PP, PAIRS_CHAIN, true, 0.5, 0.5}},
+                                    .flow_count = 2};
+    const struct link_seconds seconds = {
+        .slot_count = 5, .collective = {1, 1, 2, 3, 4}, .message = {1, 1, 4, 6, 8}};
     struct mapping_cost cost;
     mapping_cost_compute(map, &traffic, &seconds, &cost);
     static const char *const names[] = {"node", "nvlink domain", "leaf", "spine", "unknown"};

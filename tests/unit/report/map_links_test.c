@@ -48,7 +48,7 @@ static bool scene_open(struct scene *scene, const struct test_cluster *test,
         fail_msg("%s", err.text);
     if (!scene->map)
         return false;
-    mapping_cost_compute(scene->map, NULL, &scene->cost);
+    mapping_cost_compute(scene->map, NULL, NULL, &scene->cost);
     return map_units_init(&scene->units, scene->map, &err) == 0 &&
            map_links_init(&scene->links, &scene->units, &scene->cost, &err) == 0;
 }

@@ -48,7 +48,7 @@ static uint64_t world_of(const struct degrees *degrees)
 static void fill_cost(struct scene *scene, const struct setting *setting)
 {
     struct mapping_cost *cost = &scene->cost;
-    mapping_cost_compute(scene->map, NULL, cost);
+    mapping_cost_compute(scene->map, NULL, NULL, cost);
     cost->bytes_known = setting->pair_bytes[TRAFFIC_PP] > 0.0;
     for (unsigned dimension = 0; dimension < TRAFFIC_DIMENSION_COUNT; dimension++)
         for (unsigned slot = 0; slot < cost->slot_count; slot++)
@@ -300,7 +300,7 @@ static void expect_grid(unsigned nodes, unsigned leaf_nodes, const struct degree
     text_buffer_init(&out, 16 << 20);
     if (!scene.map)
         fail_msg("%u nodes, %u a leaf: %s", nodes, leaf_nodes, err.text);
-    mapping_cost_compute(scene.map, NULL, &scene.cost);
+    mapping_cost_compute(scene.map, NULL, NULL, &scene.cost);
     map_picture(scene.map, &scene.cost, NULL, &out);
     expect(&out, (const char *const[]){NULL});
     scene_done(&scene);
