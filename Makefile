@@ -215,6 +215,7 @@ REPORT_SOURCES := \
 	common/report/comparison/choice_report.c \
 	common/report/comparison/method_report.c \
 	common/report/environment_report.c \
+	common/report/evaluation/evaluation_report.c \
 	common/report/files/cluster_file.c \
 	common/report/files/file_text.c \
 	common/report/files/lock_file.c \
@@ -448,6 +449,7 @@ UNIT_TESTS := \
 	tests/unit/planner/strategy_words_test.c \
 	tests/unit/report/cluster_file_test.c \
 	tests/unit/report/environment_report_test.c \
+	tests/unit/report/evaluation_report_test.c \
 	tests/unit/report/node_file_test.c \
 	tests/unit/report/number_text_test.c \
 	tests/unit/report/scaling_report_test.c \
