@@ -173,6 +173,15 @@ SCAN_SOURCES := \
 	common/report/scan/scan_script.c \
 	common/report/scan/shell_word.c
 
+# Mappings made elsewhere; only the command line reads them.
+EVALUATION_SOURCES := \
+	common/mapping/evaluation/launcher_layout.c \
+	common/mapping/evaluation/mapping_document.c \
+	common/mapping/evaluation/mapping_evaluation.c \
+	common/mapping/evaluation/mapping_file.c \
+	common/mapping/evaluation/place_draft.c \
+	common/mapping/evaluation/rank_places.c
+
 MAPPING_SOURCES := \
 	common/mapping/block_order.c \
 	common/mapping/fabric_tree.c \
@@ -206,6 +215,7 @@ REPORT_SOURCES := \
 	common/report/comparison/choice_report.c \
 	common/report/comparison/method_report.c \
 	common/report/environment_report.c \
+	common/report/evaluation/evaluation_report.c \
 	common/report/files/cluster_file.c \
 	common/report/files/file_text.c \
 	common/report/files/lock_file.c \
@@ -408,7 +418,10 @@ UNIT_TESTS := \
 	tests/unit/base/yaml_writer_test.c \
 	tests/unit/mapping/block_order_test.c \
 	tests/unit/mapping/gpu_mapping_test.c \
+	tests/unit/mapping/launcher_layout_test.c \
 	tests/unit/mapping/mapping_cost_test.c \
+	tests/unit/mapping/mapping_evaluation_test.c \
+	tests/unit/mapping/mapping_file_test.c \
 	tests/unit/mapping/name_order_test.c \
 	tests/unit/mapping/node_mapping_test.c \
 	tests/unit/mapping/node_permutation_test.c \
@@ -446,6 +459,7 @@ UNIT_TESTS := \
 	tests/unit/planner/strategy_words_test.c \
 	tests/unit/report/cluster_file_test.c \
 	tests/unit/report/environment_report_test.c \
+	tests/unit/report/evaluation_report_test.c \
 	tests/unit/report/node_file_test.c \
 	tests/unit/report/number_text_test.c \
 	tests/unit/report/scaling_report_test.c \
@@ -555,6 +569,7 @@ FUZZ_TESTS := \
 	tests/fuzz/job_option_fuzz.c \
 	tests/fuzz/json_document_fuzz.c \
 	tests/fuzz/kernel_profile_fuzz.c \
+	tests/fuzz/mapping_file_fuzz.c \
 	tests/fuzz/model_config_fuzz.c \
 	tests/fuzz/model_file_fuzz.c \
 	tests/fuzz/role_file_fuzz.c \
@@ -720,7 +735,7 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 # --- objects -----------------------------------------------------------------------
 
 LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
-	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(CLI_SOURCES) \
+	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
@@ -730,7 +745,7 @@ DATA_OBJECT := $(BUILD)/objects/common/data.o
 PLUGIN_TAKES := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
 	$(WORKLOAD_SOURCES) $(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(SPANK_SOURCES)
 CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_TAKES)) \
-	$(READER_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
+	$(READER_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
 PLUGIN_OBJECTS := $(patsubst $(BUILD)/objects/%,$(BUILD)/$(or $(PLUGIN_FOLDER),objects)/%,\
 	$(call objects,$(PLUGIN_TAKES))) $(BUILD)/plugin/common/data.o

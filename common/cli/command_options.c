@@ -118,6 +118,11 @@ static const struct option_rule rules[] = {
      "megatron-lm, megatron-bridge, deepspeed, torchtitan, torchtitan-toml, torchrun-ddp, "
      "torchrun-fsdp, accelerate; default the framework's",
      BIT(COMMAND_FLAGS), OPTION_TEXT, AT(launcher), 0, 0},
+    {NULL, NULL, "What to compare with:", BIT(COMMAND_MAP), OPTION_HEADING, 0, 0, 0},
+    {"evaluate", "FILE|WORD",
+     "a mapping made elsewhere beside ours: a hostfile, a rankfile, `srun --label hostname`, a "
+     "JSON map; or slurm:block, slurm:cyclic, slurm:plane=N, mpirun:slot, mpirun:node",
+     BIT(COMMAND_MAP), OPTION_TEXT, AT(evaluate), 0, 0},
     {NULL, NULL, "Which task:", BIT(COMMAND_ENV), OPTION_HEADING, 0, 0, 0},
     {"rank", "R|all", "the task's number in RANK order; default all", BIT(COMMAND_ENV), OPTION_TEXT,
      AT(rank), 0, 0},

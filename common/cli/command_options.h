@@ -64,6 +64,7 @@ struct command_options {
     const char *lock;
     const char *tokens, *within, *price;
     const char *rank;
+    const char *evaluate;
     const char *launcher;
     uint64_t tasks_per_node; /* 0: one per GPU */
     uint64_t master_port;    /* 0: the default one */

@@ -46,6 +46,8 @@ static struct rank_map *map_by(const struct choice *choice, enum job_objective o
 static void measure(const struct choice *choice, const struct rank_map *map,
                     struct objective_result *ret)
 {
+    ret->traffic = choice->figures.traffic;
+    ret->seconds = choice->figures.seconds;
     mapping_cost_compute(map, choice->known ? &choice->figures.traffic : NULL,
                          choice->known ? &choice->figures.seconds : NULL, &ret->cost);
 }

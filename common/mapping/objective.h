@@ -29,6 +29,8 @@ struct mapping_wishes {
 struct objective_result {
     enum job_objective objective; /* golden or cost: which one the map is of */
     struct mapping_cost cost;
+    struct traffic traffic; /* and what a byte of it takes, when cost.seconds_known */
+    struct link_seconds seconds;
     struct mapping_quality quality; /* seconds, when cost.seconds_known */
     double golden_seconds;          /* under auto and cost: what golden's map would take; else 0 */
 };

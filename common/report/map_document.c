@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "report/evaluation/evaluation_report.h"
 #include "report/map_report.h"
 
 #define NUMBER_BYTES 24u
@@ -143,6 +144,27 @@ static void add_cost(struct text_buffer *out, const struct map_report *report)
     add_quality(out, report);
 }
 
+/* The bound is one of blocks on nodes: a mapping that cuts them has none. */
+static void add_evaluation(struct text_buffer *out, const struct mapping_evaluation *evaluation)
+{
+    text_buffer_add_text(out, "  \"evaluated\": {\n    \"source\": ");
+    add_quoted(out, evaluation->source);
+    text_buffer_add_text(out, ",\n    \"cost\": {\n      \"bytes\": ");
+    add_tiers(out, &evaluation->cost, true);
+    text_buffer_add_text(out, ",\n      \"pairs\": ");
+    add_tiers(out, &evaluation->cost, false);
+    add_figure(out, ",\n      \"exposed_seconds\": ", evaluation->cost.exposed_seconds,
+               evaluation->cost.seconds_known);
+    text_buffer_add_text(out, ",\n      \"lower_bound_seconds\": null,\n"
+                              "      \"gap\": null\n    }");
+    text_buffer_add(out, ",\n    \"tp_within\": \"%s\"", evaluation_tp_within(evaluation));
+    add_field(out, ",\n    \"tp_groups\": ", evaluation->tp_groups);
+    add_field(out, ",\n    \"tp_groups_split\": ", evaluation->tp_groups_split);
+    add_field(out, ",\n    \"ranks_on_other_nodes\": ", evaluation->other_nodes);
+    add_field(out, ",\n    \"ranks_on_other_gpus\": ", evaluation->other_gpus);
+    text_buffer_add(out, ",\n    \"same\": %s\n  },\n", evaluation->same ? "true" : "false");
+}
+
 static void add_degrees(struct text_buffer *out, const struct rank_map *map)
 {
     const struct degrees *degrees = &map->degrees;
@@ -170,6 +192,8 @@ void map_report_json(const struct map_report *report, struct text_buffer *out)
     add_quoted(out, rank_map_master(map));
     text_buffer_add_text(out, ",\n");
     add_cost(out, report);
+    if (report->evaluation)
+        add_evaluation(out, report->evaluation);
     add_ranks(out, map);
     text_buffer_add_text(out, "}\n");
 }

@@ -5,6 +5,7 @@
 #ifndef REPORT_MAP_REPORT_H
 #define REPORT_MAP_REPORT_H
 
+#include "mapping/evaluation/mapping_evaluation.h"
 #include "mapping/objective.h"
 #include "report/text_style.h"
 
@@ -16,8 +17,9 @@
 struct map_report {
     const struct rank_map *map;
     const struct objective_result *outlook;
-    const char *policy_note; /* a warning to show, or NULL */
-    bool every_rank;         /* never fold */
+    const char *policy_note;                     /* a warning to show, or NULL */
+    bool every_rank;                             /* never fold */
+    const struct mapping_evaluation *evaluation; /* JSON alone; or NULL */
 };
 
 void map_report_text(const struct map_report *report, const struct text_style *style,

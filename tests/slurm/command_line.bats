@@ -26,6 +26,17 @@ setup() {
         '[["n01","n08"],["n09","n16"]]' ]]
 }
 
+@test "the layouts that --evaluate knows are those of srun" {
+    local map=(parplan map --node dgx-h100 --fabric slurm --nodes 'n[01-04]' --plan 'tp=4,pp=2,dp=4'
+        --format json --evaluate) layout
+    for layout in block cyclic plane=2 plane=4; do
+        srun -N 4 -w 'n[01-04]' --ntasks-per-node=8 -m "$layout" --label \
+            printenv SLURMD_NODENAME > "$BATS_TEST_TMPDIR/labels"
+        [[ $("${map[@]}" "slurm:$layout" | jq -c '.evaluated | del(.source)') == \
+            "$("${map[@]}" "$BATS_TEST_TMPDIR/labels" | jq -c '.evaluated | del(.source)')" ]]
+    done
+}
+
 @test "without a controller it says so in one line and exits 1" {
     SLURM_CONF=/nonexistent run --separate-stderr timeout 60 parplan topology --from slurm
     [[ $status == 1 ]]
