@@ -50,8 +50,10 @@ TOPOLOGY_SOURCES := \
 	common/topology/fabric_readers/slurm_fabric.c \
 	common/topology/fabric_select.c \
 	common/topology/gpu_catalogue.c \
+	common/topology/groups/gpu_nest.c \
 	common/topology/groups/gpu_partition.c \
 	common/topology/groups/gpu_ring.c \
+	common/topology/groups/gpu_search.c \
 	common/topology/groups/usable_groups.c \
 	common/topology/link.c \
 	common/topology/link_generation.c \
