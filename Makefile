@@ -185,6 +185,8 @@ MAPPING_SOURCES := \
 	common/mapping/node_packing.c \
 	common/mapping/node_permutation.c \
 	common/mapping/placement.c \
+	common/mapping/rails/gpu_nics.c \
+	common/mapping/rails/rail_agreement.c \
 	common/mapping/rank_environment.c \
 	common/mapping/rank_map.c \
 	common/mapping/traffic.c \
@@ -212,6 +214,7 @@ REPORT_SOURCES := \
 	common/report/launchers/megatron_launcher.c \
 	common/report/launchers/torchrun_launcher.c \
 	common/report/launchers/torchtitan_launcher.c \
+	common/report/devices/map_devices.c \
 	common/report/map_document.c \
 	common/report/map_report.c \
 	common/report/measured/mfu_document.c \
@@ -389,12 +392,14 @@ UNIT_TESTS := \
 	tests/unit/base/yaml_writer_test.c \
 	tests/unit/mapping/block_order_test.c \
 	tests/unit/mapping/gpu_mapping_test.c \
+	tests/unit/mapping/gpu_nics_test.c \
 	tests/unit/mapping/mapping_cost_test.c \
 	tests/unit/mapping/name_order_test.c \
 	tests/unit/mapping/node_mapping_test.c \
 	tests/unit/mapping/node_permutation_test.c \
 	tests/unit/mapping/placement_test.c \
 	tests/unit/mapping/rank_environment_test.c \
+	tests/unit/mapping/rail_agreement_test.c \
 	tests/unit/mapping/rank_map_test.c \
 	tests/unit/mapping/traffic_test.c \
 	tests/unit/mapping/visible_gpus_test.c \

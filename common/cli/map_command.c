@@ -3,7 +3,7 @@
 #include "cli/output.h"
 #include "mapping/mapping_cost.h"
 #include "mapping/placement.h"
-#include "report/map_report.h"
+#include "report/devices/map_devices.h"
 
 static const struct command_help help = {
     .id = COMMAND_MAP,
@@ -37,11 +37,18 @@ static int report_map(const struct scenario *scenario, const struct command_opti
         traffic_of_plan(&placement->plan, scenario->model, scenario->framework, &scenario->training,
                         &traffic);
     mapping_cost_compute(placement->map, scenario->model ? &traffic : NULL, &cost);
+    CLEANUP_DONE(text_buffer) struct text_buffer rails;
+    text_buffer_init(&rails, TEXT_BUFFER_REPORT_MAXIMUM);
+    map_rail_note(placement->map, &rails);
+    if (text_buffer_failed(&rails))
+        return error_set_memory(err);
     const struct map_report report = {
         .map = placement->map,
         .cost = &cost,
         .policy_note = placement->verdict.result == POLICY_WARNED ? placement->verdict.text : NULL,
+        .rail_note = rails.length > 0 ? text_buffer_text(&rails) : NULL,
         .every_rank = options->every_rank,
+        .add_devices = options->every_rank ? map_devices_add : NULL,
     };
     if (options->format != FORMAT_JSON && options->format != FORMAT_YAML) {
         write_text(&report, options, io);
