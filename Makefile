@@ -452,6 +452,7 @@ UNIT_TESTS := \
 	tests/unit/topology/cluster_uuids_fabric_test.c \
 	tests/unit/topology/fabric_test.c \
 	tests/unit/topology/gpu_catalogue_test.c \
+	tests/unit/topology/gpu_search_test.c \
 	tests/unit/topology/gres_text_test.c \
 	tests/unit/topology/hwloc_reader_test.c \
 	tests/unit/topology/label_fabric_test.c \
@@ -511,6 +512,7 @@ UNIT_TESTS := \
 
 # One test program each: tests/property/<name>_test.c
 PROPERTY_TESTS := \
+	tests/property/gpu_mapping_test.c \
 	tests/property/launch_settings_test.c \
 	tests/property/plan_search_test.c \
 	tests/property/rank_map_test.c \
