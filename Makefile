@@ -50,8 +50,10 @@ TOPOLOGY_SOURCES := \
 	common/topology/fabric_readers/slurm_fabric.c \
 	common/topology/fabric_select.c \
 	common/topology/gpu_catalogue.c \
+	common/topology/groups/gpu_nest.c \
 	common/topology/groups/gpu_partition.c \
 	common/topology/groups/gpu_ring.c \
+	common/topology/groups/gpu_search.c \
 	common/topology/groups/usable_groups.c \
 	common/topology/link.c \
 	common/topology/link_generation.c \
@@ -193,6 +195,8 @@ MAPPING_SOURCES := \
 	common/mapping/node_permutation.c \
 	common/mapping/objective.c \
 	common/mapping/placement.c \
+	common/mapping/rails/gpu_nics.c \
+	common/mapping/rails/rail_agreement.c \
 	common/mapping/rank_environment.c \
 	common/mapping/rank_map.c \
 	common/mapping/solver/arrangement.c \
@@ -231,6 +235,7 @@ REPORT_SOURCES := \
 	common/report/launchers/megatron_launcher.c \
 	common/report/launchers/torchrun_launcher.c \
 	common/report/launchers/torchtitan_launcher.c \
+	common/report/devices/map_devices.c \
 	common/report/map_document.c \
 	common/report/map_report.c \
 	common/report/measured/mfu_document.c \
@@ -419,6 +424,7 @@ UNIT_TESTS := \
 	tests/unit/mapping/block_order_test.c \
 	tests/unit/mapping/gpu_mapping_test.c \
 	tests/unit/mapping/launcher_layout_test.c \
+	tests/unit/mapping/gpu_nics_test.c \
 	tests/unit/mapping/mapping_cost_test.c \
 	tests/unit/mapping/mapping_evaluation_test.c \
 	tests/unit/mapping/mapping_file_test.c \
@@ -427,6 +433,7 @@ UNIT_TESTS := \
 	tests/unit/mapping/node_permutation_test.c \
 	tests/unit/mapping/placement_test.c \
 	tests/unit/mapping/rank_environment_test.c \
+	tests/unit/mapping/rail_agreement_test.c \
 	tests/unit/mapping/rank_map_test.c \
 	tests/unit/mapping/traffic_test.c \
 	tests/unit/mapping/visible_gpus_test.c \
@@ -480,6 +487,7 @@ UNIT_TESTS := \
 	tests/unit/topology/cluster_uuids_fabric_test.c \
 	tests/unit/topology/fabric_test.c \
 	tests/unit/topology/gpu_catalogue_test.c \
+	tests/unit/topology/gpu_search_test.c \
 	tests/unit/topology/gres_text_test.c \
 	tests/unit/topology/hwloc_reader_test.c \
 	tests/unit/topology/label_fabric_test.c \
@@ -539,6 +547,7 @@ UNIT_TESTS := \
 
 # One test program each: tests/property/<name>_test.c
 PROPERTY_TESTS := \
+	tests/property/gpu_mapping_test.c \
 	tests/property/launch_settings_test.c \
 	tests/property/plan_search_test.c \
 	tests/property/rank_map_test.c \

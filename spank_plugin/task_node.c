@@ -141,13 +141,14 @@ int task_node_order_gpus(spank_t spank, const struct wire_plan *wire, unsigned l
     char visible[LIST_BYTES], devices[LIST_BYTES];
     struct error_info why = {.kind = ERROR_NONE};
     enum list outermost;
-    if (!node || wire->locality_only || !find_outermost(spank, &outermost, visible))
+    if (!node || !find_outermost(spank, &outermost, visible))
         return 0;
     CLEANUP_DONE(text_buffer) struct text_buffer order;
     text_buffer_init(&order, LIST_BYTES);
     bool counted = read_list(spank, STEP_DEVICES, devices);
-    enum visible_order found = visible_gpus_order(node, wire->degrees.tp, wire->gpus_per_node,
-                                                  visible, counted ? devices : NULL, &order, &why);
+    enum visible_order found =
+        visible_gpus_order(node, &wire->degrees, wire->order, wire->gpus_per_node, visible,
+                           counted ? devices : NULL, &order, &why);
     if (found == VISIBLE_FAILED || order.failed)
         return error_set_memory(err);
     if (found == VISIBLE_UNKNOWN && local_task == 0 && wire->degrees.tp > 1)

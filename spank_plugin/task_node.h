@@ -21,8 +21,8 @@ void task_node_prepare(const char *cache_path, unsigned owner_uid);
  * ends in this node. Unknown where they cannot be matched with the cache. -1: out of memory. */
 int task_node_complete_place(spank_t spank, struct policy_place *place, struct error_info *err);
 
-/* Permutes one list of visible devices, so that TP groups are groups of linked GPUs: the
- * outermost that is set. On AMD's GPUs that is ROCR_VISIBLE_DEVICES, which applies first;
+/* Permutes one list of visible devices, into the order of gpu_mapping, also without degrees:
+ * the outermost that is set. On AMD's GPUs that is ROCR_VISIBLE_DEVICES, which applies first;
  * CUDA_ and HIP_VISIBLE_DEVICES are indices into what it leaves (ROCm documentation, "GPU
  * isolation techniques"), and one that names the same devices again becomes 0,1,…. Elsewhere it
  * is CUDA_VISIBLE_DEVICES. GPU_DEVICE_ORDINAL stays.

@@ -6,6 +6,7 @@
 #include "mapping/evaluation/mapping_evaluation.h"
 #include "mapping/evaluation/mapping_file.h"
 #include "mapping/placement.h"
+#include "report/devices/map_devices.h"
 #include "report/evaluation/evaluation_report.h"
 #include "report/map_report.h"
 #include "report/pictures/map/map_picture.h"
@@ -100,11 +101,18 @@ static int report_map(const struct scenario *scenario, const struct command_opti
 {
     struct mapping_evaluation evaluation;
     CLEANUP_MEMORY char *name = NULL;
+    CLEANUP_DONE(text_buffer) struct text_buffer rails;
+    text_buffer_init(&rails, TEXT_BUFFER_REPORT_MAXIMUM);
+    map_rail_note(placement->map, &rails);
+    if (text_buffer_failed(&rails))
+        return error_set_memory(err);
     struct map_report report = {
         .map = placement->map,
         .outlook = &placement->outlook,
         .policy_note = placement->verdict.result == POLICY_WARNED ? placement->verdict.text : NULL,
+        .rail_note = rails.length > 0 ? text_buffer_text(&rails) : NULL,
         .every_rank = options->every_rank,
+        .add_devices = options->every_rank ? map_devices_add : NULL,
     };
     if (options->evaluate &&
         evaluate(scenario, options->evaluate, &report, &evaluation, &name, err) < 0)

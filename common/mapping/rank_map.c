@@ -5,7 +5,7 @@
 #define ARENA_BYTES ((size_t)64 << 20)
 
 /* One permutation for each kind that holds a block; the others stay NULL. */
-static int map_gpus(struct rank_map *map, unsigned tp, struct error_info *err)
+static int map_gpus(struct rank_map *map, struct error_info *err)
 {
     const struct cluster_topology *cluster = map->cluster;
     const unsigned **kinds = arena_allocate_array(map->arena, cluster->kind_count, sizeof(*kinds));
@@ -19,7 +19,8 @@ static int map_gpus(struct rank_map *map, unsigned tp, struct error_info *err)
         unsigned *gpus = arena_allocate_array(map->arena, map->gpus_per_node, sizeof(*gpus));
         if (!gpus)
             return error_set_memory(err);
-        if (gpu_mapping_solve(cluster->kinds[kind], tp, map->gpus_per_node, gpus, err) < 0)
+        if (gpu_mapping_solve(cluster->kinds[kind], &map->degrees, map->order, map->gpus_per_node,
+                              gpus, err) < 0)
             return -1;
         kinds[kind] = gpus;
     }
@@ -37,7 +38,7 @@ static int fill_map(struct rank_map *map, const struct node_mapping_request *req
     if (node_mapping_solve(request, nodes, &map->block_count, &map->quality, err) < 0)
         return -1;
     map->world = (uint64_t)map->block_count * map->gpus_per_node;
-    return map_gpus(map, map->degrees.tp, err);
+    return map_gpus(map, err);
 }
 
 struct rank_map *rank_map_create(const struct node_mapping_request *request, struct error_info *err)

@@ -85,13 +85,14 @@ int visible_gpus_match(const struct node_topology *node, unsigned ranks, const c
 }
 
 /* order[i]: the token for local rank i. -1: out of memory, or tp does not divide. */
-static int solve(const struct node_topology *node, unsigned tp, const struct visible_gpus *matched,
+static int solve(const struct node_topology *node, const struct degrees *degrees,
+                 enum rank_order rank_order, const struct visible_gpus *matched,
                  unsigned order[NODE_MAXIMUM_GPUS], struct error_info *err)
 {
     CLEANUP(node_topology)
     struct node_topology *part = node_topology_subset(node, matched->gpus, matched->count, err);
     unsigned gpus[NODE_MAXIMUM_GPUS];
-    if (!part || gpu_mapping_solve(part, tp, matched->count, gpus, err) < 0)
+    if (!part || gpu_mapping_solve(part, degrees, rank_order, matched->count, gpus, err) < 0)
         return -1;
     for (unsigned i = 0; i < matched->count; i++)
         order[i] = matched->positions[gpus[i]];
@@ -111,8 +112,9 @@ static bool write_order(const struct token *tokens, const unsigned *order, unsig
     return !same;
 }
 
-enum visible_order visible_gpus_order(const struct node_topology *node, unsigned tp, unsigned ranks,
-                                      const char *visible, const char *devices,
+enum visible_order visible_gpus_order(const struct node_topology *node,
+                                      const struct degrees *degrees, enum rank_order rank_order,
+                                      unsigned ranks, const char *visible, const char *devices,
                                       struct text_buffer *ret, struct error_info *err)
 {
     struct token tokens[NODE_MAXIMUM_GPUS];
@@ -126,7 +128,7 @@ enum visible_order visible_gpus_order(const struct node_topology *node, unsigned
     }
     if (visible_gpus_match(node, ranks, visible, devices, &matched, err) < 0)
         return VISIBLE_UNKNOWN;
-    if (solve(node, tp, &matched, order, &why) < 0) {
+    if (solve(node, degrees, rank_order, &matched, order, &why) < 0) {
         if (err)
             *err = why;
         return why.kind == ERROR_MEMORY ? VISIBLE_FAILED : VISIBLE_UNKNOWN;

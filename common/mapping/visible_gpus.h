@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * visible_gpus: the list of visible devices that a launcher set for a step's tasks on a node, in
- * the order that makes every TP group a group of gpu_mapping: local rank i takes the i-th.
+ * the order of gpu_mapping (groups on links, then rails): local rank i takes the i-th.
  * A device is known by its number, which follows the PCI order, or by its UUID; a UUID is never
  * read as anything else where the node's are known. Text in, text out; no I/O.
  */
@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text_buffer.h"
 #include "topology/node_topology.h"
+#include "workload/rank_order.h"
 
 enum visible_order {
     VISIBLE_SAME,    /* the order that is there is as good as any */
@@ -34,8 +35,9 @@ int visible_gpus_match(const struct node_topology *node, unsigned ranks, const c
                        const char *devices, struct visible_gpus *ret, struct error_info *err);
 
 /* ranks: tasks' GPUs on this node; another number of visible devices is VISIBLE_UNKNOWN. */
-enum visible_order visible_gpus_order(const struct node_topology *node, unsigned tp, unsigned ranks,
-                                      const char *visible, const char *devices,
+enum visible_order visible_gpus_order(const struct node_topology *node,
+                                      const struct degrees *degrees, enum rank_order rank_order,
+                                      unsigned ranks, const char *visible, const char *devices,
                                       struct text_buffer *ret, struct error_info *err);
 
 #endif

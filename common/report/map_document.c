@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+#include "mapping/gpu_mapping.h"
+#include "mapping/rails/gpu_nics.h"
 #include "report/evaluation/evaluation_report.h"
 #include "report/map_report.h"
 
 #define NUMBER_BYTES 24u
+#define NO_KIND UINT32_MAX
+
+/* What stands in a rank's row of its devices, the same for a local rank on every node of a kind:
+ * ends[i] of the text is where local rank i's part ends. */
+struct device_rows {
+    unsigned kind;
+    struct text_buffer text;
+    size_t ends[NODE_MAXIMUM_GPUS];
+};
 
 /* text_buffer_add formats in a locale of its own, which costs more than the number: this is
  * what makes 131,072 ranks cheap. */
@@ -52,18 +63,67 @@ static void add_coordinates(struct text_buffer *out, const struct rank_coordinat
     add_field(out, ", \"dp\": ", at->dp);
 }
 
+static void add_known(struct text_buffer *out, const char *name, int number)
+{
+    text_buffer_add_text(out, name);
+    if (number >= 0)
+        add_number(out, (unsigned)number);
+    else
+        text_buffer_add_text(out, "null");
+}
+
+/* The names, or null where one is unknown or there is no NIC. */
+static void add_nics(struct text_buffer *out, const struct node_topology *kind, unsigned gpu)
+{
+    unsigned nics[NODE_MAXIMUM_NICS];
+    unsigned count = gpu_nics_find(kind, gpu, nics);
+    bool known = count > 0;
+    for (unsigned i = 0; i < count; i++)
+        known = known && kind->nics[nics[i]].name;
+    text_buffer_add_text(out, known ? ", \"nics\": [" : ", \"nics\": null");
+    for (unsigned i = 0; known && i < count; i++) {
+        text_buffer_add_text(out, i > 0 ? ", " : "");
+        add_quoted(out, kind->nics[nics[i]].name);
+    }
+    text_buffer_add_text(out, known ? "]" : "");
+}
+
+static void add_devices(struct text_buffer *out, const struct node_topology *kind, unsigned gpu)
+{
+    const struct node_gpu *device = &kind->gpus[gpu];
+    add_field(out, ", \"gpu\": ", gpu);
+    text_buffer_add_text(out, ", \"nic\": ");
+    add_quoted(out, device->nic_count > 0 ? kind->nics[device->nics[0]].name : NULL);
+    add_nics(out, kind, gpu);
+    add_known(out, ", \"rail\": ", gpu_rail(kind, gpu));
+    add_known(out, ", \"numa\": ", device->numa);
+    text_buffer_add_text(out, ", \"cpus\": ");
+    add_quoted(out, device->cpus);
+}
+
+static void fill_device_rows(const struct rank_map *map, unsigned kind, struct device_rows *rows)
+{
+    rows->kind = kind;
+    rows->text.length = 0;
+    for (unsigned i = 0; i < map->gpus_per_node; i++) {
+        add_devices(&rows->text, map->cluster->kinds[kind], map->kind_gpus[kind][i]);
+        rows->ends[i] = rows->text.length;
+    }
+}
+
 static void add_rank(struct text_buffer *out, const struct rank_map *map,
-                     const struct rank_place *place)
+                     const struct rank_place *place, struct device_rows *rows)
 {
     const struct cluster_node *node = &map->cluster->nodes[place->node];
-    const struct node_topology *kind = map->cluster->kinds[node->kind];
+    if (node->kind != rows->kind)
+        fill_device_rows(map, node->kind, rows);
+    size_t start = place->local_rank > 0 ? rows->ends[place->local_rank - 1] : 0;
     add_field(out, "{\"rank\": ", place->rank);
     text_buffer_add_text(out, ", \"node\": ");
     add_quoted(out, node->name);
     add_field(out, ", \"local_rank\": ", place->local_rank);
-    add_field(out, ", \"gpu\": ", place->gpu);
-    text_buffer_add_text(out, ", \"nic\": ");
-    add_quoted(out, place->nic >= 0 ? kind->nics[place->nic].name : NULL);
+    text_buffer_add_bytes(out, text_buffer_text(&rows->text) + start,
+                          rows->ends[place->local_rank] - start);
     if (map->locality_only)
         text_buffer_add_text(out, ", \"tp\": null, \"cp\": null, \"ep\": null, \"etp\": null, "
                                   "\"pp\": null, \"dp\": null");
@@ -74,14 +134,26 @@ static void add_rank(struct text_buffer *out, const struct rank_map *map,
 
 static void add_ranks(struct text_buffer *out, const struct rank_map *map)
 {
+    struct device_rows rows = {.kind = NO_KIND};
+    text_buffer_init(&rows.text, TEXT_BUFFER_REPORT_MAXIMUM);
     text_buffer_add_text(out, "  \"ranks\": [");
     for (uint64_t rank = 0; rank < map->world; rank++) {
         struct rank_place place;
         rank_map_place(map, rank, &place);
         text_buffer_add_text(out, rank > 0 ? ",\n    " : "\n    ");
-        add_rank(out, map, &place);
+        add_rank(out, map, &place, &rows);
     }
     text_buffer_add_text(out, "\n  ]\n");
+    out->failed = out->failed || text_buffer_failed(&rows.text);
+    text_buffer_done(&rows.text);
+}
+
+static void add_notes(struct text_buffer *out, const struct map_report *report)
+{
+    text_buffer_add_text(out, ",\n  \"notes\": [");
+    if (report->rail_note)
+        add_quoted(out, report->rail_note);
+    text_buffer_add_text(out, "],\n");
 }
 
 static void add_tiers(struct text_buffer *out, const struct mapping_cost *cost, bool as_bytes)
@@ -190,7 +262,7 @@ void map_report_json(const struct map_report *report, struct text_buffer *out)
     add_degrees(out, map);
     text_buffer_add_text(out, "  \"master_addr\": ");
     add_quoted(out, rank_map_master(map));
-    text_buffer_add_text(out, ",\n");
+    add_notes(out, report);
     add_cost(out, report);
     if (report->evaluation)
         add_evaluation(out, report->evaluation);

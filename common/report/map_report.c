@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/map_report.h"
 #include "report/number_text.h"
-#include "report/text_table.h"
 
 #define FIRST_NODES_SHOWN 24u
 #define LAST_NODES_SHOWN 8u
@@ -29,27 +28,31 @@ static bool is_shown(const struct rank_map *map, unsigned which)
 }
 
 /* Presets know how many NICs there are, not their names: "#3". */
-static void add_nic(struct text_table *table, const struct rank_map *map,
+static void add_nic(struct text_table *table, const struct node_topology *kind,
                     const struct rank_place *place)
 {
-    const struct cluster_node *node = &map->cluster->nodes[place->node];
     if (place->nic < 0)
         text_table_add(table, "-");
-    else if (map->cluster->kinds[node->kind]->nics[place->nic].name)
-        text_table_add(table, map->cluster->kinds[node->kind]->nics[place->nic].name);
+    else if (kind->nics[place->nic].name)
+        text_table_add(table, kind->nics[place->nic].name);
     else
         text_table_add_format(table, "#%d", place->nic);
+    for (unsigned i = 1; i < MAP_DEVICE_COLUMNS; i++)
+        text_table_add(table, "");
 }
 
-static void add_rank_row(struct text_table *table, const struct rank_map *map, uint64_t rank)
+static void add_rank_row(struct text_table *table, const struct map_report *report, uint64_t rank)
 {
+    const struct rank_map *map = report->map;
     struct rank_place place;
     rank_map_place(map, rank, &place);
+    const struct cluster_node *node = &map->cluster->nodes[place.node];
+    const struct node_topology *kind = map->cluster->kinds[node->kind];
     text_table_add_unsigned(table, rank);
-    text_table_add(table, map->cluster->nodes[place.node].name);
+    text_table_add(table, node->name);
     text_table_add_unsigned(table, place.local_rank);
     text_table_add_unsigned(table, place.gpu);
-    add_nic(table, map, &place);
+    (report->add_devices ? report->add_devices : add_nic)(table, kind, &place);
     for (unsigned i = 0; i < COORDINATE_COUNT; i++) {
         if (is_shown(map, i))
             text_table_add_unsigned(table, coordinate_of(&place.coordinates, i));
@@ -104,7 +107,8 @@ static void add_node_row(struct text_table *table, const struct rank_map *map, s
     text_table_add(table, map->cluster->nodes[place.node].name);
     add_range(table, 0, map->gpus_per_node - 1);
     add_gpus(table, map, place.node);
-    text_table_add(table, "");
+    for (unsigned i = 0; i < MAP_DEVICE_COLUMNS; i++)
+        text_table_add(table, "");
     for (unsigned j = 0; j < COORDINATE_COUNT; j++) {
         if (is_shown(map, j))
             add_range(table, low[j], high[j]);
@@ -118,7 +122,7 @@ static void add_gap_row(struct text_table *table, size_t nodes)
     text_table_tone(table, TONE_FAINT);
     text_table_add(table, "…");
     text_table_add_format(table, "%zu more", nodes);
-    for (unsigned i = 2; i < 5 + COORDINATE_COUNT; i++)
+    for (unsigned i = 2; i < 4 + MAP_DEVICE_COLUMNS + COORDINATE_COUNT; i++)
         text_table_add(table, "");
 }
 
@@ -127,7 +131,7 @@ static void add_places(const struct map_report *report, struct text_table *table
     const struct rank_map *map = report->map;
     if (report->every_rank || map->world < MAP_REPORT_FOLD_RANKS) {
         for (uint64_t rank = 0; rank < map->world; rank++)
-            add_rank_row(table, map, rank);
+            add_rank_row(table, report, rank);
         return;
     }
     bool folded = map->block_count > MAP_REPORT_FOLD_NODES;
@@ -217,6 +221,13 @@ static void add_quality(const struct map_report *report, struct text_buffer *out
                         number_seconds(outlook->golden_seconds).text);
 }
 
+static void add_note(const char *note, const struct text_style *style, struct text_buffer *out)
+{
+    if (note)
+        text_buffer_add(out, "  %s%s%s\n", text_tone_begin(style, TONE_WARNING), note,
+                        text_tone_end(style, TONE_WARNING));
+}
+
 static void add_title(const struct map_report *report, const struct text_style *style,
                       struct text_buffer *out)
 {
@@ -230,9 +241,8 @@ static void add_title(const struct map_report *report, const struct text_style *
     else
         text_buffer_add(out, "  %s, rank order %s", degrees, rank_order_name(map->order));
     text_buffer_add(out, "; MASTER_ADDR %s\n", rank_map_master(map));
-    if (report->policy_note)
-        text_buffer_add(out, "  %s%s%s\n", text_tone_begin(style, TONE_WARNING),
-                        report->policy_note, text_tone_end(style, TONE_WARNING));
+    add_note(report->policy_note, style, out);
+    add_note(report->rail_note, style, out);
 }
 
 void map_report_text(const struct map_report *report, const struct text_style *style,
@@ -244,6 +254,9 @@ void map_report_text(const struct map_report *report, const struct text_style *s
         {.title = "local", .align = ALIGN_RIGHT},
         {.title = "gpu", .align = ALIGN_RIGHT},
         {.title = "nic"},
+        {.title = "rail", .align = ALIGN_RIGHT},
+        {.title = "numa", .align = ALIGN_RIGHT},
+        {.title = "cpus"},
         {.title = "tp", .align = ALIGN_RIGHT},
         {.title = "cp", .align = ALIGN_RIGHT},
         {.title = "ep", .align = ALIGN_RIGHT},

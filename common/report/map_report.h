@@ -7,18 +7,26 @@
 
 #include "mapping/evaluation/mapping_evaluation.h"
 #include "mapping/objective.h"
-#include "report/text_style.h"
+#include "report/text_table.h"
 
 /* From this many ranks on, the text shows one row for each node. */
 #define MAP_REPORT_FOLD_RANKS 129u
 /* … and from this many nodes on, only the first and the last ones. */
 #define MAP_REPORT_FOLD_NODES 48u
 
+#define MAP_DEVICE_COLUMNS 4u /* nic, rail, numa, cpus */
+
+/* Adds a rank's cells of those columns. */
+typedef void (*map_devices_fn)(struct text_table *table, const struct node_topology *kind,
+                               const struct rank_place *place);
+
 struct map_report {
     const struct rank_map *map;
     const struct objective_result *outlook;
-    const char *policy_note;                     /* a warning to show, or NULL */
-    bool every_rank;                             /* never fold */
+    const char *policy_note;    /* a warning to show, or NULL */
+    const char *rail_note;      /* likewise (map_rail_note), or NULL */
+    bool every_rank;            /* never fold */
+    map_devices_fn add_devices; /* map_devices_add; NULL: the nearest NIC alone (the plugin) */
     const struct mapping_evaluation *evaluation; /* JSON alone; or NULL */
 };
 

@@ -100,6 +100,12 @@ void text_table_tone(struct text_table *table, enum text_tone tone)
         table->tone = tone;
 }
 
+void text_table_fail(struct text_table *table)
+{
+    if (table)
+        table->failed = true;
+}
+
 size_t text_table_rows(const struct text_table *table)
 {
     return table ? (table->cell_count + table->column_count - 1) / table->column_count : 0;

@@ -41,6 +41,8 @@ void text_table_add_format(struct text_table *table, const char *format, ...)
 void text_table_add_unsigned(struct text_table *table, uint64_t number);
 /* The tone of the row that the next cell falls in. */
 void text_table_tone(struct text_table *table, enum text_tone tone);
+/* What a cell needs could not be made: the table fails when it is written. */
+void text_table_fail(struct text_table *table);
 size_t text_table_rows(const struct text_table *table);
 
 /* Head, then rows, each indented by two blanks and separated by two. */

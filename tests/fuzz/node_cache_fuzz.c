@@ -45,7 +45,11 @@ static void try_order(const struct node_topology *node, const char *data, size_t
     CLEANUP_DONE(text_buffer) struct text_buffer order;
     text_buffer_init(&order, LIST_BYTES);
     unsigned count = count_commas(list) + 1;
-    enum visible_order verdict = visible_gpus_order(node, 2, count, list, NULL, &order, &err);
+    struct degrees degrees = DEGREES_ONE;
+    degrees.tp = 2;
+    degrees.ep = 4;
+    enum visible_order verdict =
+        visible_gpus_order(node, &degrees, ORDER_TP_CP_EP_DP_PP, count, list, NULL, &order, &err);
     if (verdict == VISIBLE_UNKNOWN)
         fuzz_require_error(&err);
     if (verdict == VISIBLE_CHANGED)

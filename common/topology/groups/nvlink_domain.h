@@ -32,8 +32,11 @@ int gpu_group_compare(const struct gpu_group_quality *left, const struct gpu_gro
  * starting at its smallest index. Left-over GPUs are omitted. Exact up to 16 GPUs. */
 int gpu_groups_partition(const struct node_topology *node, unsigned k, unsigned *ret_groups,
                          unsigned *ret_group_count, struct error_info *err);
-/* The same over the GPUs that nothing is known against (node_topology_find_fault): no group
- * holds a GPU that has lost its NVLink or is cut into instances. There may be no group. */
+/* The same without a search: each group takes the GPU that goes best with it, one by one. For
+ * any number of GPUs; 1 <= k <= gpu_count. */
+void gpu_groups_gather(const struct node_topology *node, unsigned k, unsigned *ret_groups);
+/* gpu_groups_partition over the GPUs that nothing is known against (node_topology_find_fault): no
+ * group holds a GPU that has lost its NVLink or is cut into instances. There may be no group. */
 int gpu_groups_usable(const struct node_topology *node, unsigned k, unsigned *ret_groups,
                       unsigned *ret_group_count, struct error_info *err);
 

@@ -32,6 +32,14 @@ static struct node_topology *hives(bool with_uuids)
     return node;
 }
 
+static struct degrees with_tp(unsigned tp, unsigned ep)
+{
+    struct degrees degrees = DEGREES_ONE;
+    degrees.tp = tp;
+    degrees.ep = ep;
+    return degrees;
+}
+
 static void orders_devices(void **state)
 {
     (void)state;
@@ -40,37 +48,42 @@ static void orders_devices(void **state)
         const char *visible, *devices;
         enum visible_order order;
         const char *expected; /* the list, or a part of the reason */
+        unsigned ep;
     } cases[] = {
-        {4, 8, "0,1,2,3,4,5,6,7", NULL, VISIBLE_CHANGED, "0,2,3,5,1,4,6,7"},
-        {2, 8, "0,1,2,3,4,5,6,7", NULL, VISIBLE_CHANGED, "0,2,1,4,3,5,6,7"},
-        {1, 8, "0,1,2,3,4,5,6,7", NULL, VISIBLE_SAME, ""},
+        {4, 8, "0,1,2,3,4,5,6,7", NULL, VISIBLE_CHANGED, "0,2,3,5,1,4,6,7", 1},
+        {2, 8, "0,1,2,3,4,5,6,7", NULL, VISIBLE_CHANGED, "0,2,1,4,3,5,6,7", 1},
+        {1, 8, "0,1,2,3,4,5,6,7", NULL, VISIBLE_SAME, "", 1},
+        {1, 8, "0,1,2,3,4,5,6,7", NULL, VISIBLE_CHANGED, "0,2,3,5,1,4,6,7", 4},
+        {1, 4, "0,1,2,3", "1,2,4,5", VISIBLE_CHANGED, "0,2,1,3", 2},
         /* A cgroup counts its own: the tokens stay the job's, their places follow the devices. */
-        {2, 4, "0,1,2,3", "1,2,4,5", VISIBLE_CHANGED, "0,2,1,3"},
-        {2, 4, "GPU-1,GPU-2,GPU-4,GPU-5", NULL, VISIBLE_CHANGED, "GPU-1,GPU-4,GPU-2,GPU-5"},
+        {2, 4, "0,1,2,3", "1,2,4,5", VISIBLE_CHANGED, "0,2,1,3", 1},
+        {2, 4, "GPU-1,GPU-2,GPU-4,GPU-5", NULL, VISIBLE_CHANGED, "GPU-1,GPU-4,GPU-2,GPU-5", 1},
         /* A UUID counts, whatever numbers stand beside it. */
-        {2, 4, "GPU-5,GPU-1,GPU-2,GPU-4", "1,2,4,5", VISIBLE_CHANGED, "GPU-1,GPU-4,GPU-2,GPU-5"},
-        {2, 2, "GPU-1,GPU-9", "0,1", VISIBLE_UNKNOWN, "device GPU-9 is none of the 8 GPUs"},
-        {2, 2, "0,1", "0,8", VISIBLE_UNKNOWN, "device 8 is none of the 8 GPUs"},
-        {2, 4, "7,6,4,1", NULL, VISIBLE_CHANGED, "1,4,6,7"},
-        {4, 4, "0,2,3,5", NULL, VISIBLE_SAME, ""},
-        {8, 8, "0,1,2,3,4,5,6,7", NULL, VISIBLE_SAME, ""},
-        {2, 4, "0,1", NULL, VISIBLE_UNKNOWN, "2 devices are visible to 4 ranks"},
-        {2, 2, "0,8", NULL, VISIBLE_UNKNOWN, "device 8 is none of the 8 GPUs"},
-        {2, 2, "3,3", NULL, VISIBLE_UNKNOWN, "device 3 is none of the 8 GPUs"},
-        {2, 2, "0,MIG-1", NULL, VISIBLE_UNKNOWN, "device MIG-1 is none"},
-        {2, 2, "0,", NULL, VISIBLE_UNKNOWN, "1 devices"},
-        {2, 2, ",,", NULL, VISIBLE_UNKNOWN, "none of the 8"},
-        {2, 0, "", NULL, VISIBLE_UNKNOWN, ""},
-        {2, 2, "0,1", "1", VISIBLE_UNKNOWN, "2 devices"},
-        {2, 2, "0,99999999999999999999", NULL, VISIBLE_UNKNOWN, "none of the 8"},
+        {2, 4, "GPU-5,GPU-1,GPU-2,GPU-4", "1,2,4,5", VISIBLE_CHANGED, "GPU-1,GPU-4,GPU-2,GPU-5", 1},
+        {2, 2, "GPU-1,GPU-9", "0,1", VISIBLE_UNKNOWN, "device GPU-9 is none of the 8 GPUs", 1},
+        {2, 2, "0,1", "0,8", VISIBLE_UNKNOWN, "device 8 is none of the 8 GPUs", 1},
+        {2, 4, "7,6,4,1", NULL, VISIBLE_CHANGED, "1,4,6,7", 1},
+        {4, 4, "0,2,3,5", NULL, VISIBLE_SAME, "", 1},
+        {8, 8, "0,1,2,3,4,5,6,7", NULL, VISIBLE_SAME, "", 1},
+        {2, 4, "0,1", NULL, VISIBLE_UNKNOWN, "2 devices are visible to 4 ranks", 1},
+        {2, 2, "0,8", NULL, VISIBLE_UNKNOWN, "device 8 is none of the 8 GPUs", 1},
+        {2, 2, "3,3", NULL, VISIBLE_UNKNOWN, "device 3 is none of the 8 GPUs", 1},
+        {2, 2, "0,MIG-1", NULL, VISIBLE_UNKNOWN, "device MIG-1 is none", 1},
+        {2, 2, "0,", NULL, VISIBLE_UNKNOWN, "1 devices", 1},
+        {2, 2, ",,", NULL, VISIBLE_UNKNOWN, "none of the 8", 1},
+        {2, 0, "", NULL, VISIBLE_UNKNOWN, "", 1},
+        {2, 2, "0,1", "1", VISIBLE_UNKNOWN, "2 devices", 1},
+        {2, 2, "0,99999999999999999999", NULL, VISIBLE_UNKNOWN, "none of the 8", 1},
     };
     CLEANUP(node_topology) struct node_topology *node = hives(true);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct error_info err = {.kind = ERROR_NONE};
         CLEANUP_DONE(text_buffer) struct text_buffer list;
         text_buffer_init(&list, 4096);
-        enum visible_order order = visible_gpus_order(
-            node, cases[i].tp, cases[i].ranks, cases[i].visible, cases[i].devices, &list, &err);
+        const struct degrees degrees = with_tp(cases[i].tp, cases[i].ep);
+        enum visible_order order =
+            visible_gpus_order(node, &degrees, ORDER_TP_CP_EP_DP_PP, cases[i].ranks,
+                               cases[i].visible, cases[i].devices, &list, &err);
         if (order != cases[i].order)
             fail_msg("case %zu: order %d, reason '%s'", i, (int)order, err.text);
         if (order == VISIBLE_UNKNOWN)
@@ -87,10 +100,11 @@ static void takes_numbers_where_no_uuid_is_known(void **state)
     CLEANUP(node_topology) struct node_topology *node = hives(false);
     CLEANUP_DONE(text_buffer) struct text_buffer list;
     struct error_info err = {.kind = ERROR_NONE};
+    const struct degrees pairs = with_tp(2, 1);
     text_buffer_init(&list, 4096);
-    assert_int_equal(
-        visible_gpus_order(node, 2, 4, "GPU-a,GPU-b,GPU-c,GPU-d", "1,2,4,5", &list, &err),
-        VISIBLE_CHANGED);
+    assert_int_equal(visible_gpus_order(node, &pairs, ORDER_TP_CP_EP_DP_PP, 4,
+                                        "GPU-a,GPU-b,GPU-c,GPU-d", "1,2,4,5", &list, &err),
+                     VISIBLE_CHANGED);
     assert_string_equal(text_buffer_text(&list), "GPU-a,GPU-c,GPU-b,GPU-d");
 }
 
@@ -120,7 +134,9 @@ static void long_lists_are_counted_only(void **state)
     text_buffer_init(&list, 4096);
     for (unsigned i = 0; i < 5000; i++)
         text_buffer_add(&many, "%u,", i);
-    assert_int_equal(visible_gpus_order(node, 2, 5000, text_buffer_text(&many), NULL, &list, &err),
+    const struct degrees pairs = with_tp(2, 1);
+    assert_int_equal(visible_gpus_order(node, &pairs, ORDER_TP_CP_EP_DP_PP, 5000,
+                                        text_buffer_text(&many), NULL, &list, &err),
                      VISIBLE_UNKNOWN);
 }
 

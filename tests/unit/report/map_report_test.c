@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "report/devices/map_devices.h"
 #include "report/map_report.h"
 #include "tests/support/unit_test.h"
 #include "topology/preset_catalogue.h"
@@ -92,7 +93,8 @@ static void shows_every_rank_of_a_small_map(void **state)
         "\"degrees\": {\"tp\": 4, \"cp\": 1, \"ep\": 1, \"etp\": 4, \"pp\": 2",
         "\"exposed_seconds\": null",
         "{\"rank\": 0, \"node\": \"n001\", \"local_rank\": 0, \"gpu\": 0, \"nic\": null, "
-        "\"tp\": 0, \"cp\": 0, \"ep\": 0, \"etp\": 0, \"pp\": 0, \"dp\": 0}",
+        "\"nics\": null, \"rail\": 0, \"numa\": null, \"cpus\": null, \"tp\": 0, \"cp\": 0, "
+        "\"ep\": 0, \"etp\": 0, \"pp\": 0, \"dp\": 0}",
         NULL,
     };
     static const char *const hosts[] = {"n001\nn001\n", "n002\n", NULL};
@@ -105,6 +107,97 @@ static void shows_every_rank_of_a_small_map(void **state)
         expect_words(&report, map_report_json, json);
         expect_words(&report, map_report_hostfile, hosts);
         expect_words(&report, map_report_rankfile, ranks);
+    }
+    scene_done(&scene);
+}
+
+static void write_note(const struct map_report *report, struct text_buffer *out)
+{
+    map_rail_note(report->map, out);
+}
+
+/* Two NICs for each GPU of one kind, the rails the other way round on the other, whose pairs lie
+ * across. */
+static const char two_kinds[] =
+    "schema: parplan.cluster/1\n"
+    "kinds:\n"
+    "  plain:\n"
+    "    node:\n"
+    "      gpus: [{numa: 0, cpus: 0-7}, {numa: 0, cpus: 0-7}, {numa: 1, cpus: 8-15}, {numa: 1}]\n"
+    "      nics:\n"
+    "        - {name: a, role: rail, rail: 0, state: active}\n"
+    "        - {name: b, role: rail, rail: 1, state: active}\n"
+    "        - {name: c, role: rail, rail: 2, state: active}\n"
+    "        - {name: d, role: rail, rail: 3, state: active}\n"
+    "        - {name: a2, role: rail, rail: 4, state: active}\n"
+    "      nvlink: {pairs: {50GB/s: [0-1, 2-3]}}\n"
+    "      nic_links: [pix sys sys sys pix, sys pix sys sys sys, sys sys pix sys sys, "
+    "sys sys sys pix sys]\n"
+    "  across:\n"
+    "    node:\n"
+    "      gpus: [{numa: 0}, {numa: 0}, {numa: 0}, {numa: 0}]\n"
+    "      nics:\n"
+    "        - {name: a, role: rail, rail: 0, state: active}\n"
+    "        - {name: b, role: rail, rail: 1, state: active}\n"
+    "        - {name: c, role: rail, rail: 2, state: active}\n"
+    "        - {name: d, role: rail, rail: 3, state: active}\n"
+    "      nvlink: {pairs: {50GB/s: [0-2, 1-3]}}\n"
+    "      nic_links: [pix sys sys sys, sys pix sys sys, sys sys pix sys, sys sys sys pix]\n"
+    "nodes: [{names: p1, kind: plain}, {names: x1, kind: across}]\n";
+
+static bool scene_open_two_kinds(struct scene *scene)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    *scene = (struct scene){.gpus = gpu_catalogue_builtin(&err)};
+    if (scene->gpus)
+        scene->cluster = cluster_topology_parse(two_kinds, sizeof(two_kinds) - 1, "two.yaml", NULL,
+                                                scene->gpus, &err);
+    if (!scene->cluster && err.kind == ERROR_INPUT)
+        fail_msg("%s", err.text);
+    if (!scene->cluster)
+        return false;
+    const struct node_mapping_request request = {
+        .cluster = scene->cluster, .degrees = {2, 1, 1, 2, 1, 1, 4, 1, 4}, .gpus_per_node = 4};
+    scene->map = rank_map_create(&request, &err);
+    if (!scene->map)
+        return false;
+    mapping_cost_compute(scene->map, NULL, &scene->cost);
+    return true;
+}
+
+static void shows_the_devices_of_a_rank(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        "  rails: as noted\n",
+        "  rank  node  local  gpu  nic   rail  numa  cpus  tp  dp\n",
+        "     0  p1        0    0  a,a2     0     0  0-7    0   0\n",
+        "     3  p1        3    3  d        3     1         1   1\n",
+        "     5  x1        1    2  c        2     0         1   2\n",
+        NULL,
+    };
+    static const char *const json[] = {
+        "\"notes\": [\"rails: as noted\"]",
+        "\"gpu\": 0, \"nic\": \"a\", \"nics\": [\"a\", \"a2\"], \"rail\": 0, \"numa\": 0, "
+        "\"cpus\": \"0-7\", \"tp\": 0",
+        "\"gpu\": 3, \"nic\": \"d\", \"nics\": [\"d\"], \"rail\": 3, \"numa\": 1, "
+        "\"cpus\": null, \"tp\": 1",
+        NULL,
+    };
+    static const char *const note[] = {"rails: local rank 1 uses rail 1 on kind plain, rail 2 on "
+                                       "kind across (the order of its GPU "
+                                       "groups); 2 local ranks differ",
+                                       NULL};
+    struct scene scene;
+    if (scene_open_two_kinds(&scene)) {
+        const struct map_report report = {.map = scene.map,
+                                          .outlook = &scene.outlook,
+                                          .rail_note = "rails: as noted",
+                                          .every_rank = true,
+                                          .add_devices = map_devices_add};
+        expect_words(&report, write_text, text);
+        expect_words(&report, map_report_json, json);
+        expect_words(&report, write_note, note);
     }
     scene_done(&scene);
 }
@@ -185,6 +278,7 @@ static void the_document_is_json(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shows_every_rank_of_a_small_map),
+    cmocka_unit_test(shows_the_devices_of_a_rank),
     cmocka_unit_test(folds_a_large_map),
     cmocka_unit_test(shows_bytes_where_they_are_known),
     cmocka_unit_test(has_no_coordinates_for_locality_only),

@@ -121,6 +121,33 @@ static void permutes_the_outermost_list_alone(void **state)
     }
 }
 
+/* Expert groups too lie on links; without degrees the rails' order remains, here PCI's. */
+static void orders_for_what_the_plan_has(void **state)
+{
+    (void)state;
+    static const struct {
+        struct degrees degrees;
+        bool locality_only;
+        const char *visible, *expected;
+    } cases[] = {
+        {{1, 1, 4, 1, 1, 1, 8, 1, 8}, false, PLAIN, "0,2,3,5,1,4,6,7"},
+        {{2, 2, 1, 2, 1, 1, 2, 1, 2}, false, PLAIN, "0,2,3,5,1,4,6,7"},
+        {{1, 1, 1, 1, 1, 1, 8, 1, 8}, false, PLAIN, PLAIN},
+        {{1, 1, 1, 1, 1, 1, 1, 1, 1}, true, "7,6,5,4,3,2,1,0", PLAIN},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct wire_plan wire = {.degrees = cases[i].degrees,
+                                       .locality_only = cases[i].locality_only,
+                                       .node_count = 1,
+                                       .gpus_per_node = 8,
+                                       .tasks_per_node = 8};
+        use_cache(&hives_of_nvidia);
+        fake_spank_set("CUDA_VISIBLE_DEVICES", cases[i].visible);
+        assert_int_equal(task_node_order_gpus(NULL, &wire, 0, NULL), 0);
+        assert_string_equal(fake_spank_get("CUDA_VISIBLE_DEVICES"), cases[i].expected);
+    }
+}
+
 static void says_once_that_devices_are_unknown(void **state)
 {
     (void)state;
@@ -233,6 +260,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(permutes_the_outermost_list_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(orders_for_what_the_plan_has, set_up, tear_down),
         cmocka_unit_test_setup_teardown(says_once_that_devices_are_unknown, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_a_task_without_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(judges_the_gpus_of_the_step, set_up, tear_down),
