@@ -6,6 +6,7 @@
 /* … and with more it gains no more. */
 #define ANNEALING_ENOUGH_PER_UNIT 3000u
 #define COOLING_STEPS 32u
+#define DESCENT_NODES 24u
 #define STRETCH_MAXIMUM 8u
 #define STRETCH_EVERY 4u
 /* The first threshold, of the dearest edge of the mean unit: colder where time is short, so that
@@ -50,33 +51,47 @@ struct best_exchange {
     unsigned site, unit; /* of equals the smallest unit, an empty site last */
 };
 
-static void look_at_leaf(struct search *search, unsigned site, unsigned leaf,
-                         struct best_exchange *best)
+/* The leaf, or what is above it while that holds few nodes: a neighbour's domain is full soon,
+ * the switch above it less so. */
+static unsigned near_vertex(const struct site_map *sites, unsigned leaf)
 {
-    const struct site_map *sites = search->arrangement->sites;
-    unsigned first = sites->first_site[leaf];
-    bool tried_empty = false;
-    for (unsigned other = first; other < first + sites->counts[leaf]; other++) {
-        unsigned unit = search->arrangement->unit_at[other];
-        if ((unit == SITE_NONE && tried_empty) ||
-            !arrangement_may_exchange(search->arrangement, site, other))
+    const struct fabric_vertex *vertices = sites->tree->vertices;
+    unsigned vertex = sites->vertices[leaf];
+    while (vertex != 0 && vertices[vertex].parent != 0 &&
+           vertices[vertices[vertex].parent].node_count <= DESCENT_NODES)
+        vertex = vertices[vertex].parent;
+    return vertex;
+}
+
+static void look_below(struct search *search, unsigned site, unsigned vertex,
+                       struct best_exchange *best)
+{
+    const struct arrangement *arrangement = search->arrangement;
+    const unsigned *leaves = arrangement->sites->leaves;
+    struct site_range range = site_map_below(arrangement->sites, vertex);
+    unsigned empty_leaf = SITE_NONE; /* whose empty site was tried */
+    for (unsigned other = range.first; other < range.end; other++) {
+        unsigned unit = arrangement->unit_at[other];
+        if (leaves[other] == leaves[site] || (unit == SITE_NONE && leaves[other] == empty_leaf) ||
+            !arrangement_may_exchange(arrangement, site, other))
             continue;
-        tried_empty |= unit == SITE_NONE;
+        if (unit == SITE_NONE)
+            empty_leaf = leaves[other];
         if (!spend(search))
             return;
-        int64_t delta = arrangement_delta(search->arrangement, site, other);
+        int64_t delta = arrangement_delta(arrangement, site, other);
         if (delta < best->delta || (delta == best->delta && delta < 0 && unit < best->unit))
             *best = (struct best_exchange){delta, other, unit};
     }
 }
 
-/* Whether an earlier edge of the unit led to that leaf. */
+/* Whether an earlier edge of the unit led below that vertex. */
 static bool seen_before(const struct arrangement *arrangement, unsigned unit, uint64_t edge,
-                        unsigned leaf)
+                        unsigned vertex)
 {
     const struct block_graph *graph = arrangement->graph;
     for (uint64_t e = graph->first[unit]; e < edge; e++)
-        if (arrangement->leaf_of[graph->edges[e].to] == leaf)
+        if (near_vertex(arrangement->sites, arrangement->leaf_of[graph->edges[e].to]) == vertex)
             return true;
     return false;
 }
@@ -85,12 +100,13 @@ static bool improve_unit(struct search *search, unsigned unit)
 {
     const struct arrangement *arrangement = search->arrangement;
     const struct block_graph *graph = arrangement->graph;
-    unsigned site = arrangement->site_of[unit], own = arrangement->leaf_of[unit];
+    unsigned site = arrangement->site_of[unit];
     struct best_exchange best = {0, site, SITE_NONE};
     for (uint64_t e = graph->first[unit]; e < graph->first[unit + 1]; e++) {
         unsigned leaf = arrangement->leaf_of[graph->edges[e].to];
-        if (leaf != own && !seen_before(arrangement, unit, e, leaf))
-            look_at_leaf(search, site, leaf, &best);
+        unsigned vertex = near_vertex(arrangement->sites, leaf);
+        if (!seen_before(arrangement, unit, e, vertex))
+            look_below(search, site, vertex, &best);
     }
     if (best.delta >= 0)
         return false;
@@ -118,7 +134,8 @@ static unsigned exponential(struct search *search)
     return (zeros + 1) * 256 - fraction;
 }
 
-/* A random unit, and a random site of the leaf of a random neighbour of it. */
+/* A random unit, and a random site near a random neighbour of it: of its leaf, or of what is
+ * above. */
 static bool draw_exchange(struct search *search, unsigned *ret_site, unsigned *ret_other)
 {
     const struct arrangement *arrangement = search->arrangement;
@@ -130,9 +147,14 @@ static bool draw_exchange(struct search *search, unsigned *ret_site, unsigned *r
         return false;
     unsigned leaf =
         arrangement->leaf_of[graph->edges[graph->first[unit] + draw(search, degree)].to];
+    const struct fabric_vertex *vertices = sites->tree->vertices;
+    unsigned vertex = sites->vertices[leaf];
+    while (vertices[vertex].parent != 0 && draw(search, 2) == 0)
+        vertex = vertices[vertex].parent;
+    struct site_range range = site_map_below(sites, vertex);
     *ret_site = arrangement->site_of[unit];
-    *ret_other = sites->first_site[leaf] + draw(search, sites->counts[leaf]);
-    return leaf != arrangement->leaf_of[unit] &&
+    *ret_other = range.first + draw(search, range.end - range.first);
+    return sites->leaves[*ret_other] != arrangement->leaf_of[unit] &&
            arrangement_may_exchange(arrangement, *ret_site, *ret_other);
 }
 

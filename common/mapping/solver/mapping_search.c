@@ -180,11 +180,12 @@ static bool units_fit(const struct solution *solution)
     return true;
 }
 
-static void read_sites(const struct solution *solution, unsigned units, unsigned *ret_site_of)
+static void read_sites(const struct solution *solution, const struct site_map *sites,
+                       unsigned units, unsigned *ret_site_of)
 {
     unsigned nodes = unit_nodes(solution);
     for (unsigned unit = 0; unit < units; unit++)
-        ret_site_of[unit] = solution->positions[unit * nodes] / nodes;
+        ret_site_of[unit] = sites->site_at[solution->positions[unit * nodes] / nodes];
 }
 
 /* Units of one leaf stand in the order in which the rule would lay them. */
@@ -203,7 +204,7 @@ static void write_sites(struct solution *solution, const struct arrangement *arr
         if (!arrangement->flags)
             site = sites->first_site[leaf] + filled[leaf]++;
         for (unsigned k = 0; k < nodes; k++)
-            solution->positions[block + k] = site * nodes + k;
+            solution->positions[block + k] = sites->positions[site] + k;
     }
 }
 
@@ -219,7 +220,8 @@ static int apply_pins(const struct solution *solution, struct arrangement *arran
     if (!flags)
         return error_set_memory(err);
     for (size_t i = 0; i < problem->pin_count; i++) {
-        unsigned site = solution->node_position[problem->pins[i].node] / nodes;
+        unsigned position = solution->node_position[problem->pins[i].node];
+        unsigned site = arrangement->sites->site_at[position / nodes];
         if (problem->pins[i].block != SITE_NONE) {
             arrangement_exchange(arrangement, arrangement->site_of[problem->pins[i].block / nodes],
                                  site);
@@ -247,7 +249,7 @@ static int search_units(struct solution *solution, const struct block_graph *gra
         solution->arena, (size_t)graph->block_count + sites->leaf_count, sizeof(*scratch));
     if (!scratch || arrangement_init(&arrangement, graph, sites, solution->arena, err) < 0)
         return error_set_memory(err);
-    read_sites(solution, graph->block_count, scratch);
+    read_sites(solution, sites, graph->block_count, scratch);
     arrangement_fill(&arrangement, scratch);
     uint64_t inside = solution->cost - arrangement_cost(&arrangement); /* of the units */
     if (apply_pins(solution, &arrangement, err) < 0)

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ARENA_BYTES ((size_t)256 << 20)
 
@@ -63,23 +64,38 @@ static void find_leaves(struct survey *survey)
 
 static int number_sites(struct site_map *sites, const struct survey *survey)
 {
-    unsigned *first = arena_allocate_array(sites->arena, survey->leaf_count, sizeof(*first));
-    unsigned *counts = arena_allocate_array(sites->arena, survey->leaf_count, sizeof(*counts));
-    unsigned *leaves = arena_allocate_array(sites->arena, sites->site_count, sizeof(*leaves));
-    if (!first || !counts || !leaves)
+    struct arena *arena = sites->arena;
+    unsigned *first = arena_allocate_array(arena, survey->leaf_count, sizeof(*first));
+    unsigned *counts = arena_allocate_array(arena, survey->leaf_count, sizeof(*counts));
+    unsigned *leaves = arena_allocate_array(arena, sites->site_count, sizeof(*leaves));
+    unsigned *positions = arena_allocate_array(arena, sites->site_count, sizeof(*positions));
+    unsigned *site_at = arena_allocate_array(arena, sites->site_count, sizeof(*site_at));
+    unsigned *below = arena_allocate_array(arena, sites->tree->vertex_count, sizeof(*below));
+    unsigned site = 0;
+    if (!first || !counts || !leaves || !positions || !site_at || !below)
         return -1;
+    memset(below, 0xff, sites->tree->vertex_count * sizeof(*below));
     for (unsigned leaf = 0; leaf < survey->leaf_count; leaf++) {
         const struct fabric_vertex *vertex = &survey->vertices[survey->leaf_vertices[leaf]];
-        first[leaf] = vertex->first_node / sites->unit_nodes;
+        first[leaf] = site;
         counts[leaf] = vertex->node_count / sites->unit_nodes;
-        for (unsigned i = 0; i < counts[leaf]; i++)
-            leaves[first[leaf] + i] = leaf;
+        for (unsigned v = survey->leaf_vertices[leaf]; below[v] == SITE_NONE;
+             v = survey->vertices[v].parent)
+            below[v] = site;
+        for (unsigned i = 0; i < counts[leaf]; i++, site++) {
+            leaves[site] = leaf;
+            positions[site] = vertex->first_node + i * sites->unit_nodes;
+            site_at[positions[site] / sites->unit_nodes] = site;
+        }
     }
     sites->leaf_count = survey->leaf_count;
     sites->vertices = survey->leaf_vertices;
     sites->first_site = first;
     sites->counts = counts;
     sites->leaves = leaves;
+    sites->positions = positions;
+    sites->site_at = site_at;
+    sites->below = below;
     return 0;
 }
 
