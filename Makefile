@@ -565,6 +565,7 @@ FUZZ_TESTS := \
 # One program each: tests/bench/<name>_bench.c
 BENCHES := \
 	tests/bench/fabric_bench.c \
+	tests/bench/mapping_quality_bench.c \
 	tests/bench/node_cache_bench.c \
 	tests/bench/plan_search_bench.c \
 	tests/bench/rank_map_bench.c
@@ -573,7 +574,9 @@ BENCHES := \
 SUPPORT_SOURCES := \
 	tests/support/file_tree.c \
 	tests/support/fake_spank.c \
+	tests/support/fragmented_case.c \
 	tests/support/launch_fixture.c \
+	tests/support/placement_rival.c \
 	tests/support/planner_fixture.c \
 	tests/support/reference_bench.c \
 	tests/support/run_table.c \
