@@ -27,6 +27,7 @@
 #define MEDIAN_GAP_LIMIT 0.02
 #define GAP_LIMIT 0.05
 #define LONG_BUDGET UINT64_C(20000000)
+#define EXACT_SLOW_MILLISECONDS 1000.0
 #define METIS_SEEDS 5u
 #define CASES_MAXIMUM 100000u
 #define DESCRIPTION_BYTES 256u
@@ -70,6 +71,7 @@ struct column {
 struct table {
     struct column columns[CONTENDER_COUNT];
     unsigned proven, bounds_wrong;
+    unsigned slow; /* exact searches above EXACT_SLOW_MILLISECONDS */
     double *bound_gaps;
     char folder[32];
     unsigned beaten;
@@ -181,6 +183,15 @@ static void list_beaten(const struct fragmented_case *sample, const struct resul
            100 * (ours - other) / other, 100 * inner_gap(ours, other, result->near), text);
 }
 
+static void list_slow(struct table *table, const struct fragmented_case *sample,
+                      const struct result *result)
+{
+    char text[DESCRIPTION_BYTES];
+    fragmented_case_describe(sample, text, sizeof(text));
+    table->slow++;
+    printf("  exact or long search: %.1f s: %s\n", result->milliseconds[OURS_LONG] / 1e3, text);
+}
+
 static void add_result(struct table *table, const struct fragmented_case *sample,
                        const struct result *result)
 {
@@ -209,6 +220,8 @@ static void add_result(struct table *table, const struct fragmented_case *sample
     table->bound_gaps[table->columns[OURS].count - 1] =
         result->bound > 0 ? (ours - result->bound) / result->bound : 0;
     table->proven += result->proven;
+    if (result->milliseconds[OURS_LONG] > EXACT_SLOW_MILLISECONDS)
+        list_slow(table, sample, result);
     if (is_less(best, result->bound)) {
         table->bounds_wrong++;
         char text[DESCRIPTION_BYTES];

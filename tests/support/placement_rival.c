@@ -444,7 +444,7 @@ static int take_answer(struct board *board, char *const *arguments, bool scotch,
 
 static int ask_scotch(struct board *board, struct rival_answer *ret, struct error_info *err)
 {
-    static const char *const strategies[][2] = {{"-cq", "-b0"}, {"-cb", "-b0"}, {"-cq", "-b0.01"}};
+    static const char *const strategies[][2] = {{"-cq", "-b0"}, {"-cb", "-b0"}, {"-cq", "-b0.1"}};
     char graph[PATH_BYTES], target[PATH_BYTES], answer[PATH_BYTES];
     snprintf(graph, sizeof(graph), "%s/graph", board->folder);
     snprintf(target, sizeof(target), "%s/target", board->folder);

@@ -4,11 +4,11 @@
  * processes in a folder of the caller (Debian: scotch, metis). Both get the blocks as a graph
  * whose edges weigh what they cost more on the farthest links than on the nearest, and a vertex
  * without edges for each spare node.
- *   Scotch maps onto the tree: `scotch_gmap -b0` with several strategies, a tleaf target with
- *   holes (sub), each level as far as its links are slow.
- *   METIS parts the graph into leaves (or NVLink domains) by -tpwgts, with several seeds, by
- *   recursive bisection and directly; it knows no tiers above.
- * An answer that puts more on a leaf than it holds is mended by the cheapest moves out of it.
+ *   Scotch maps onto the tree: `scotch_gmap` with strict balance, twice, and with some slack, a
+ * tleaf target with holes (sub), each level as far as its links are slow. METIS parts the graph
+ * into leaves (or NVLink domains) by -tpwgts, with several seeds, by recursive bisection and
+ * directly; it knows no tiers above. An answer that puts more on a leaf than it holds is mended by
+ * the cheapest moves out of it.
  */
 #ifndef TESTS_SUPPORT_PLACEMENT_RIVAL_H
 #define TESTS_SUPPORT_PLACEMENT_RIVAL_H
