@@ -7,6 +7,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #define CASE_BYTES ((size_t)64 << 20)
 #define TAPER 4.0
@@ -328,4 +332,59 @@ double fragmented_case_near_seconds(const struct fragmented_case *sample)
                           add_run, &sum);
     }
     return sum.seconds / (double)world;
+}
+
+/* --- the optimum ------------------------------------------------------------------------ */
+
+static double spent_milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* In the child: what it writes is all that is known of it. */
+static void search_exactly(const struct fragmented_case *sample,
+                           const struct cluster_topology *cluster, int out)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    struct node_mapping_request request = fragmented_case_request(sample, cluster);
+    struct case_optimum optimum = {.proven = false};
+    request.exact = true;
+    double start = spent_milliseconds();
+    CLEANUP(rank_map) struct rank_map *map = rank_map_create(&request, &err);
+    if (!map)
+        return;
+    optimum.milliseconds = spent_milliseconds() - start;
+    optimum.proven = map->quality.optimal;
+    optimum.seconds = fragmented_case_seconds(sample, cluster, map->block_nodes);
+    if (write(out, &optimum, sizeof(optimum)) != sizeof(optimum))
+        return;
+}
+
+int fragmented_case_optimum(const struct fragmented_case *sample,
+                            const struct cluster_topology *cluster, unsigned limit_seconds,
+                            struct case_optimum *ret, struct error_info *err)
+{
+    const struct rlimit limit = {limit_seconds, limit_seconds};
+    struct case_optimum optimum;
+    int ends[2];
+    fflush(NULL);
+    if (pipe(ends) < 0)
+        return error_set(err, "no pipe for the exact search");
+    pid_t child = fork();
+    if (child == 0) {
+        setrlimit(RLIMIT_CPU, &limit);
+        search_exactly(sample, cluster, ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    if (child < 0 || read(ends[0], &optimum, sizeof(optimum)) != sizeof(optimum))
+        optimum = (struct case_optimum){.milliseconds = 1e3 * limit_seconds};
+    close(ends[0]);
+    if (child < 0)
+        return error_set(err, "no child for the exact search");
+    waitpid(child, NULL, 0);
+    *ret = optimum;
+    return 0;
 }

@@ -73,6 +73,17 @@ double fragmented_case_seconds(const struct fragmented_case *sample,
 /* The same if every pair between nodes were as near as two nodes can be. */
 double fragmented_case_near_seconds(const struct fragmented_case *sample);
 
+struct case_optimum {
+    bool proven;         /* else it took too long, and seconds is 0 */
+    double seconds;      /* exposed, by mapping_cost */
+    double milliseconds; /* of processor time, of the search */
+};
+
+/* The exact search, in a child with so many seconds of processor time. */
+int fragmented_case_optimum(const struct fragmented_case *sample,
+                            const struct cluster_topology *cluster, unsigned limit_seconds,
+                            struct case_optimum *ret, struct error_info *err);
+
 DEFINE_CLEANUP(fragmented_case);
 
 #endif

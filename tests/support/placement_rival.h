@@ -18,8 +18,9 @@
 enum placement_rival { RIVAL_SCOTCH, RIVAL_METIS, RIVAL_COUNT };
 
 struct rival_answer {
-    double seconds;      /* exposed, of its cheapest answer once it is feasible */
-    unsigned answers;    /* runs */
+    double seconds; /* exposed, of its cheapest answer once it is feasible; INFINITY: none */
+    unsigned runs;
+    unsigned failed;     /* runs that ended badly, without an answer */
     unsigned mended;     /* runs whose answer broke a capacity */
     double milliseconds; /* of all runs together, wall time */
 };
