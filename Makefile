@@ -516,6 +516,7 @@ UNIT_TESTS := \
 # One test program each: tests/property/<name>_test.c
 PROPERTY_TESTS := \
 	tests/property/launch_settings_test.c \
+	tests/property/mapping_quality_test.c \
 	tests/property/plan_search_test.c \
 	tests/property/rank_map_test.c \
 	tests/property/rank_order_test.c

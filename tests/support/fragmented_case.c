@@ -185,6 +185,42 @@ struct fragmented_case *fragmented_case_create(uint64_t seed, const struct fragm
     return sample;
 }
 
+struct fragmented_case *fragmented_case_aligned(uint64_t seed, unsigned leaf_count,
+                                                unsigned leaf_nodes, unsigned pp,
+                                                struct error_info *err)
+{
+    CLEANUP(arena) struct arena *arena = arena_create(CASE_BYTES);
+    unsigned nodes = leaf_count * leaf_nodes;
+    struct fragmented_case *sample = arena ? arena_allocate(arena, sizeof(*sample)) : NULL;
+    unsigned *leaves = sample ? arena_allocate_array(arena, nodes, sizeof(*leaves)) : NULL;
+    unsigned *domains = leaves ? arena_allocate_array(arena, nodes, sizeof(*domains)) : NULL;
+    struct generator generator = {seed * UINT64_C(0x9e3779b97f4a7c15)};
+    if (!domains)
+        return error_null(error_set_memory(err));
+    for (unsigned i = 0; i < nodes; i++) {
+        leaves[i] = i / leaf_nodes;
+        domains[i] = FABRIC_NONE;
+    }
+    *sample = (struct fragmented_case){.seed = seed,
+                                       .arena = arena,
+                                       .node_count = nodes,
+                                       .leaf_count = leaf_count,
+                                       .block_count = nodes,
+                                       .leaves = leaves,
+                                       .domains = domains,
+                                       .degrees = DEGREES_ONE,
+                                       .order = draw(&generator, 2) ? ORDER_TP_CP_EP_PP_DP
+                                                                    : ORDER_TP_CP_EP_DP_PP};
+    sample->degrees.tp = sample->degrees.etp = FRAGMENTED_GPUS;
+    sample->degrees.pp = pp;
+    sample->degrees.dp = sample->degrees.replicate = nodes / pp;
+    sample->tapered = draw(&generator, 2);
+    draw_traffic(&generator, sample);
+    fill_seconds(sample);
+    arena = NULL;
+    return sample;
+}
+
 void fragmented_case_free(struct fragmented_case *sample)
 {
     if (sample)

@@ -45,6 +45,11 @@ struct fragmented_naming {
 
 struct fragmented_case *fragmented_case_create(uint64_t seed, const struct fragmented_range *range,
                                                struct error_info *err);
+/* Leaves of one size, all used, below one spine; pp stages of leaf_count * leaf_nodes / pp
+ * replicas. The seed chooses traffic and links. */
+struct fragmented_case *fragmented_case_aligned(uint64_t seed, unsigned leaf_count,
+                                                unsigned leaf_nodes, unsigned pp,
+                                                struct error_info *err);
 void fragmented_case_free(struct fragmented_case *sample);
 struct cluster_topology *fragmented_case_cluster(const struct fragmented_case *sample,
                                                  const struct fragmented_naming *naming,
