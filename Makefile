@@ -549,6 +549,7 @@ UNIT_TESTS := \
 PROPERTY_TESTS := \
 	tests/property/gpu_mapping_test.c \
 	tests/property/launch_settings_test.c \
+	tests/property/mapping_quality_test.c \
 	tests/property/plan_search_test.c \
 	tests/property/rank_map_test.c \
 	tests/property/rank_order_test.c
@@ -599,6 +600,7 @@ FUZZ_TESTS := \
 # One program each: tests/bench/<name>_bench.c
 BENCHES := \
 	tests/bench/fabric_bench.c \
+	tests/bench/mapping_quality_bench.c \
 	tests/bench/node_cache_bench.c \
 	tests/bench/plan_search_bench.c \
 	tests/bench/rank_map_bench.c
@@ -607,7 +609,9 @@ BENCHES := \
 SUPPORT_SOURCES := \
 	tests/support/file_tree.c \
 	tests/support/fake_spank.c \
+	tests/support/fragmented_case.c \
 	tests/support/launch_fixture.c \
+	tests/support/placement_rival.c \
 	tests/support/planner_fixture.c \
 	tests/support/reference_bench.c \
 	tests/support/run_table.c \
