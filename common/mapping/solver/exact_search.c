@@ -327,7 +327,8 @@ static int search_in(struct exact *exact, struct arrangement *arrangement, uint6
     return exact->visits > 0;
 }
 
-int exact_search(struct arrangement *arrangement, uint64_t *cost, struct error_info *err)
+int exact_search(struct arrangement *arrangement, uint64_t *cost, uint64_t visits,
+                 struct error_info *err)
 {
     const struct site_map *sites = arrangement->sites;
     if (arrangement->graph->block_count > EXACT_SEARCH_UNITS || arrangement->flags ||
@@ -341,7 +342,7 @@ int exact_search(struct arrangement *arrangement, uint64_t *cost, struct error_i
                             .vertices = sites->tree->vertices,
                             .units = arrangement->graph->block_count,
                             .leaf_count = sites->leaf_count,
-                            .visits = EXACT_SEARCH_VISITS,
+                            .visits = visits,
                             .arena = arena};
     return search_in(exact, arrangement, cost, err);
 }

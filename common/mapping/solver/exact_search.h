@@ -17,11 +17,11 @@
 
 #define EXACT_SEARCH_UNITS 20u
 #define EXACT_SEARCH_LEAVES 32u
-#define EXACT_SEARCH_VISITS UINT64_C(4000000000)
 
 /* Starts from the arrangement and its cost and improves both. Returns 1 when the result is
- * proven optimal, 0 where the case is too large, has pins, or took too many visits; -1 without
- * memory. */
-int exact_search(struct arrangement *arrangement, uint64_t *cost, struct error_info *err);
+ * proven optimal, 0 where the case is too large, has pins, or needs more visits of sets; -1
+ * without memory. */
+int exact_search(struct arrangement *arrangement, uint64_t *cost, uint64_t visits,
+                 struct error_info *err);
 
 #endif

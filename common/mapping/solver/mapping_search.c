@@ -164,6 +164,8 @@ static int try_starts(struct solution *solution, struct error_info *err)
 
 /* --- search ------------------------------------------------------------------------- */
 
+static uint64_t smaller(uint64_t left, uint64_t right) { return left < right ? left : right; }
+
 static unsigned unit_nodes(const struct solution *solution)
 {
     return solution->problem->order->tp_blocks;
@@ -240,6 +242,28 @@ static int apply_pins(const struct solution *solution, struct arrangement *arran
     return 0;
 }
 
+/* Small cases are tried whole after a descent; annealing is for what that leaves open. */
+static int improve(struct solution *solution, struct arrangement *arrangement, uint64_t below,
+                   uint64_t *cost, struct mapping_quality *quality, struct error_info *err)
+{
+    bool asked = solution->problem->exact;
+    unsigned units = arrangement->graph->block_count;
+    uint64_t few = smaller((uint64_t)units * DESCENT_PER_UNIT, solution->budget);
+    uint64_t visits = asked ? MAPPING_SEARCH_EXACT_VISITS_ASKED : MAPPING_SEARCH_EXACT_VISITS;
+    bool small = units <= MAPPING_SEARCH_EXACT_UNITS;
+    int proven = 0;
+    if (small || asked) {
+        solution->budget -= few;
+        *cost = exchange_search(arrangement, *cost, below, &few, err);
+        proven =
+            *cost > below && *cost != UINT64_MAX ? exact_search(arrangement, cost, visits, err) : 0;
+    }
+    if (proven == 0 && *cost > below)
+        *cost = exchange_search(arrangement, *cost, below, &solution->budget, err);
+    quality->optimal = proven > 0;
+    return proven < 0 || *cost == UINT64_MAX ? -1 : 0;
+}
+
 static int search_units(struct solution *solution, const struct block_graph *graph,
                         const struct site_map *sites, struct mapping_quality *quality,
                         struct error_info *err)
@@ -256,18 +280,9 @@ static int search_units(struct solution *solution, const struct block_graph *gra
         return -1;
     uint64_t start = arrangement_cost(&arrangement);
     uint64_t below = solution->bound > inside ? solution->bound - inside : 0;
-    bool small = graph->block_count <= MAPPING_SEARCH_EXACT_UNITS && !arrangement.flags;
-    uint64_t few = (uint64_t)graph->block_count * DESCENT_PER_UNIT;
-    uint64_t *budget = small && few < solution->budget ? &few : &solution->budget;
-    uint64_t cost = exchange_search(&arrangement, start, below, budget, err);
-    if (cost == UINT64_MAX)
+    uint64_t cost = start;
+    if (improve(solution, &arrangement, below, &cost, quality, err) < 0)
         return -1;
-    int proven = 0;
-    if ((solution->problem->exact || small) && cost > below)
-        proven = exact_search(&arrangement, &cost, err);
-    if (proven < 0)
-        return -1;
-    quality->optimal = proven > 0;
     if (cost < start || solution->problem->pin_count > 0)
         write_sites(solution, &arrangement, scratch);
     solution->cost = cost_of(solution, solution->positions);
@@ -318,13 +333,19 @@ static int solution_init(struct solution *solution, struct error_info *err)
     return 0;
 }
 
+static uint64_t usual_budget(const struct mapping_problem *problem)
+{
+    if (problem->order->block_count > MAPPING_SEARCH_MANY_NODES)
+        return MAPPING_SEARCH_BUDGET_MANY;
+    return problem->order->block_count > MAPPING_SEARCH_FEW_NODES ? MAPPING_SEARCH_BUDGET
+                                                                  : MAPPING_SEARCH_BUDGET_FEW;
+}
+
 int mapping_search(const struct mapping_problem *problem, unsigned *ret_nodes,
                    struct mapping_quality *ret, struct error_info *err)
 {
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
-    bool many = problem->order->block_count > MAPPING_SEARCH_MANY_NODES;
-    uint64_t usual = many ? MAPPING_SEARCH_BUDGET_MANY : MAPPING_SEARCH_BUDGET;
-    uint64_t budget = problem->budget > 0 ? problem->budget : usual;
+    uint64_t budget = problem->budget > 0 ? problem->budget : usual_budget(problem);
     struct solution solution = {
         .problem = problem, .cost = UINT64_MAX, .budget = budget, .arena = arena};
     struct mapping_quality quality = {.optimal = false};

@@ -18,11 +18,16 @@
 /* Exchanges looked at, unless a request says otherwise: some milliseconds, and less where there are
  * so many nodes that few exchanges gain little. */
 #define MAPPING_SEARCH_BUDGET UINT64_C(200000)
+#define MAPPING_SEARCH_FEW_NODES 64u
+#define MAPPING_SEARCH_BUDGET_FEW UINT64_C(400000)
 #define MAPPING_SEARCH_MANY_NODES 4096u
 #define MAPPING_SEARCH_BUDGET_MANY UINT64_C(20000)
 
-/* Up to here everything is tried always: that takes no longer than the search. */
+/* Up to here everything is tried always, while that takes no longer than the search; more on
+ * request. */
 #define MAPPING_SEARCH_EXACT_UNITS 16u
+#define MAPPING_SEARCH_EXACT_VISITS UINT64_C(2000000)
+#define MAPPING_SEARCH_EXACT_VISITS_ASKED UINT64_C(4000000000)
 
 struct mapping_quality {
     double cost;        /* in the units of the weights: seconds, or the rule's */

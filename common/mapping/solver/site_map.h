@@ -45,8 +45,8 @@ struct site_range {
 static inline struct site_range site_map_below(const struct site_map *sites, unsigned vertex)
 {
     unsigned first = sites->below[vertex];
-    return (struct site_range){
-        first, first + sites->tree->vertices[vertex].node_count / sites->unit_nodes};
+    return (struct site_range){first, first + sites->tree->vertices[vertex].node_count /
+                                                  sites->unit_nodes};
 }
 
 static inline unsigned site_map_slot(const struct site_map *sites, unsigned left, unsigned right)
