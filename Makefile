@@ -286,6 +286,7 @@ CLI_SOURCES := \
 	common/cli/inputs/child_output.c \
 	common/cli/inputs/cluster_choice.c \
 	common/cli/inputs/live_node.c \
+	common/cli/inputs/mapping_options.c \
 	common/cli/inputs/node_files.c \
 	common/cli/inputs/plan_lock.c \
 	common/cli/inputs/run_options.c \

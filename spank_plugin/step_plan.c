@@ -61,6 +61,11 @@ struct job_spec *step_option_parse(const char *option, struct error_info *err)
                                     "%s: spare nodes cannot be left out of a step in this version; "
                                     "give srun the nodes that are to work",
                                     job->values[JOB_SPARE].where));
+    if (job_spec_order_is_open(job))
+        return error_null(error_set(err,
+                                    "%s: order=auto leaves open how the program numbers its ranks; "
+                                    "use the order that `parplan flags` told it",
+                                    job->values[JOB_ORDER].where));
     if (job_spec_check_available(job, err) < 0)
         return NULL;
     return move_pointer(job);

@@ -75,6 +75,7 @@ static const struct option_rule rules[] = {
      PLACES | BIT(COMMAND_COLLECT), OPTION_TEXT, AT(fabric), 0, 0},
     {"nodes", "LIST", "only these nodes, as n[001-008], or so many, as 4", PLACES, OPTION_TEXT,
      AT(nodes), 0, 0},
+    {"exclude", "LIST", "not these nodes", PLACES, OPTION_TEXT, AT(exclude), 0, 0},
     {"config", "FILE", "the admins' file with the policy; default /etc/parplan/parplan.yaml",
      PLANNING, OPTION_TEXT, AT(config), 0, 0},
     {"partition", "NAME", "the partition whose policy counts", POLICED, OPTION_TEXT, AT(partition),
@@ -123,6 +124,15 @@ static const struct option_rule rules[] = {
      "a mapping made elsewhere beside ours: a hostfile, a rankfile, `srun --label hostname`, a "
      "JSON map; or slurm:block, slurm:cyclic, slurm:plane=N, mpirun:slot, mpirun:node",
      BIT(COMMAND_MAP), OPTION_TEXT, AT(evaluate), 0, 0},
+    {NULL, NULL, "How nodes are chosen:", BIT(COMMAND_MAP), OPTION_HEADING, 0, 0, 0},
+    {"pin", "LIST|NODE=K",
+     "nodes that must be used (with spare=), or the node of the K-th block of ranks; may be "
+     "repeated",
+     BIT(COMMAND_MAP), OPTION_TEXTS, AT(pin), 0, 0},
+    {"exact", NULL, "the proven optimum, of up to 20 nodes; about a second", BIT(COMMAND_MAP),
+     OPTION_FLAG, AT(exact), 0, 0},
+    {"budget", "N", "exchanges that the search looks at; default 400000, fewer on many nodes",
+     BIT(COMMAND_MAP), OPTION_NUMBER, AT(budget), 1, 10000000000},
     {NULL, NULL, "Which task:", BIT(COMMAND_ENV), OPTION_HEADING, 0, 0, 0},
     {"rank", "R|all", "the task's number in RANK order; default all", BIT(COMMAND_ENV), OPTION_TEXT,
      AT(rank), 0, 0},

@@ -53,7 +53,11 @@ struct command_options {
     const char *guids, *label_keys;
     const char *nvml, *sysfs;
     const char *write_cache;
-    const char *cluster, *node, *fabric, *nodes;
+    const char *cluster, *node, *fabric, *nodes, *exclude;
+    bool exact;
+    uint64_t budget;                         /* 0: not given */
+    const char *pin[OPTION_MAXIMUM_REPEATS]; /* pin_count of them */
+    size_t pin_count;
     const char *model;
     const char *config, *partition;
     const char *gpu;

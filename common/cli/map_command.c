@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text_file.h"
+#include "cli/inputs/mapping_options.h"
 #include "cli/inputs/scenario.h"
 #include "cli/output.h"
 #include "mapping/evaluation/launcher_layout.h"
@@ -138,8 +139,11 @@ int map_command(int argc, char **argv, struct command_io *io, struct error_info 
         return only_help ? EXIT_DONE : -1;
     CLEANUP_DONE(scenario) struct scenario scenario = {.config = NULL};
     CLEANUP_DONE(placement) struct placement placement = {.list = NULL};
+    CLEANUP_DONE(mapping_options) struct mapping_options mapping = {.pins = NULL};
     if (check_options(&options, err) < 0 || scenario_open(&scenario, &options, err) < 0 ||
-        placement_create(&scenario.request, NULL, &placement, err) < 0)
+        mapping_options_read(&options, scenario.cluster, scenario.world / scenario.gpus_per_node,
+                             &mapping, err) < 0 ||
+        placement_create(&scenario.request, &mapping.wishes, &placement, err) < 0)
         return -1;
     scenario_check_required(&scenario, &placement);
     if (placement.outcome == PLACEMENT_DONE)

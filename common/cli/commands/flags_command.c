@@ -27,6 +27,7 @@ struct flags {
     const struct launcher *launcher;
     const struct plan_list *list;
     const struct gpu_model *gpu;
+    struct plan ordered; /* the chosen one in the order that order=auto found */
     const bool *implied; /* of each key: the launcher's, not the user's */
     const char *notes[NOTES_MAXIMUM];
     size_t note_count;
@@ -153,6 +154,21 @@ static int choose_plan(struct flags *flags, struct launch_plan *ret, struct erro
     return -1;
 }
 
+/* order=auto: the cheaper numbering, if the launcher can be told it. */
+static int choose_order(struct flags *flags, struct launch_plan *launch, struct error_info *err)
+{
+    const struct plan_request *request = &flags->scenario->request;
+    if (!job_spec_order_is_open(request->job))
+        return 0;
+    flags->ordered = *launch->plan;
+    if (objective_choose_order(request, &flags->ordered, flags->scenario->world, err) < 0)
+        return -1;
+    struct launch_plan ordered = launch_of(flags, &flags->ordered);
+    if (launcher_check(flags->launcher, &ordered, NULL) == 0)
+        *launch = ordered;
+    return 0;
+}
+
 /* Plans for another framework than the launcher's are the user's word, and said so. */
 static void add_profile_note(struct flags *flags)
 {
@@ -166,7 +182,7 @@ static void add_profile_note(struct flags *flags)
 static int write_flags(struct flags *flags, struct command_io *io, struct error_info *err)
 {
     struct launch_plan launch;
-    if (choose_plan(flags, &launch, err) < 0)
+    if (choose_plan(flags, &launch, err) < 0 || choose_order(flags, &launch, err) < 0)
         return -1;
     if (text_buffer_failed(&flags->note))
         return error_set_memory(err);

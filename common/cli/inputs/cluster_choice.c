@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs/cluster_choice.h"
+#include "base/name_index.h"
 #include "base/parse_number.h"
 #include "base/yaml_fields.h"
 #include "cli/inputs/topology_source.h"
@@ -185,10 +186,50 @@ static struct cluster_topology *from_name(const char *name, const struct command
     return selected(cluster, options->nodes, err);
 }
 
-struct cluster_topology *cluster_choice_open(const struct command_options *options,
-                                             const char *otherwise,
-                                             const struct catalogues *catalogues,
-                                             struct error_info *err)
+/* gone[node] of every node that the list names. */
+static int mark_nodes(const struct cluster_topology *cluster, const char *text, bool *gone,
+                      struct error_info *err)
+{
+    CLEANUP(node_list) struct node_list *list = node_list_decode(text, err);
+    CLEANUP(name_index) struct name_index *names = name_index_create();
+    if (!list)
+        return error_prefix(err, "--exclude");
+    for (size_t i = 0; names && i < cluster->node_count; i++)
+        if (name_index_add(names, cluster->nodes[i].name, i) < 0)
+            return error_set_memory(err);
+    if (!names)
+        return error_set_memory(err);
+    for (size_t i = 0; i < node_list_count(list); i++) {
+        size_t node = name_index_find(names, node_list_name(list, i));
+        if (node == NAME_INDEX_NONE)
+            return error_set(err,
+                             "--exclude: %s has no node %s; `parplan topology` lists its nodes",
+                             cluster->name, node_list_name(list, i));
+        gone[node] = true;
+    }
+    return 0;
+}
+
+static struct cluster_topology *without(const struct cluster_topology *cluster, const char *exclude,
+                                        struct error_info *err)
+{
+    CLEANUP_MEMORY bool *gone = memory_allocate_array(cluster->node_count, sizeof(*gone));
+    CLEANUP(node_list) struct node_list *kept = gone ? node_list_create(err) : NULL;
+    if (!kept)
+        return error_null(error_set_memory(err));
+    if (mark_nodes(cluster, exclude, gone, err) < 0)
+        return NULL;
+    for (size_t i = 0; i < cluster->node_count; i++)
+        if (!gone[i] && node_list_add(kept, cluster->nodes[i].name, err) < 0)
+            return NULL;
+    if (node_list_count(kept) == 0)
+        return error_null(error_set(err, "--exclude leaves no node of %s", cluster->name));
+    return cluster_topology_select(cluster, kept, err);
+}
+
+static struct cluster_topology *open_all(const struct command_options *options,
+                                         const char *otherwise, const struct catalogues *catalogues,
+                                         struct error_info *err)
 {
     if (options->cluster && (options->node || options->fabric))
         return error_null(error_set(err, "--cluster and --%s name the nodes twice; keep one",
@@ -205,4 +246,16 @@ struct cluster_topology *cluster_choice_open(const struct command_options *optio
         return error_null(error_set(err, "which nodes? give --cluster dgx-h100:8 (or a cluster "
                                          "file), or --node PRESET --fabric FILE"));
     return from_name(name, options, catalogues, err);
+}
+
+struct cluster_topology *cluster_choice_open(const struct command_options *options,
+                                             const char *otherwise,
+                                             const struct catalogues *catalogues,
+                                             struct error_info *err)
+{
+    CLEANUP(cluster_topology)
+    struct cluster_topology *cluster = open_all(options, otherwise, catalogues, err);
+    if (!cluster || !options->exclude)
+        return move_pointer(cluster);
+    return without(cluster, options->exclude, err);
 }
