@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/fabric_readers/fabric_draft.h"
+#include "base/text_buffer.h"
 #include "topology/text_list.h"
 #include <stdarg.h>
 #include <stdio.h>
+
+#undef fabric_draft_warn /* the function itself: base/texts/packed_text.h */
 
 #define DRAFT_MAXIMUM_BYTES ((size_t)256 << 20)
 #define FIRST_CAPACITY 64u
@@ -232,7 +235,7 @@ void fabric_draft_warn(struct fabric_draft *draft, const char *format, ...)
     char text[WARNING_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    text_format(text, sizeof(text), format, arguments);
     va_end(arguments);
     draft->warnings[draft->input.warning_count++] = fabric_draft_copy(draft, text);
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/merge/merge_state.h"
+#include "base/text_buffer.h"
 #include "topology/text_list.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#undef merge_add_fact /* the function itself: base/texts/packed_text.h */
+#undef merge_warn
+#undef merge_format
 
 #define FACT_VALUE_BYTES 512
 
@@ -20,7 +25,7 @@ void merge_add_fact(struct merge_state *state, const char *fact, const char *sou
     char value[FACT_VALUE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(value, sizeof(value), format, arguments);
+    text_format(value, sizeof(value), format, arguments);
     va_end(arguments);
     state->facts[state->node->fact_count++] = (struct topology_fact){
         .fact = merge_copy_text(state, fact),
@@ -36,7 +41,7 @@ void merge_warn(struct merge_state *state, const char *format, ...)
     char text[FACT_VALUE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    text_format(text, sizeof(text), format, arguments);
     va_end(arguments);
     state->warnings[state->node->warning_count++] = merge_copy_text(state, text);
 }
@@ -46,7 +51,7 @@ const char *merge_format(struct merge_state *state, const char *format, ...)
     char text[FACT_VALUE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    text_format(text, sizeof(text), format, arguments);
     va_end(arguments);
     return merge_copy_text(state, text);
 }

@@ -7,6 +7,7 @@
 #ifndef TOPOLOGY_MERGE_STATE_H
 #define TOPOLOGY_MERGE_STATE_H
 
+#include "base/texts/packed_text.h"
 #include "topology/node_evidence.h"
 
 #define MERGE_MAXIMUM_SOURCES 16u
@@ -91,5 +92,12 @@ void nvlink_reach_conclude(struct merge_state *state);
 
 /* nvlink_domains.c: connected groups over node->nvlink_bytes_per_second. */
 int nvlink_domains_find(struct merge_state *state, const char *source, struct error_info *err);
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define merge_add_fact(state, fact, source, format, ...)                                           \
+    (merge_add_fact)(state, fact, source, PACKED_TEXT(format), ##__VA_ARGS__)
+#define merge_warn(state, format, ...) (merge_warn)(state, PACKED_TEXT(format), ##__VA_ARGS__)
+#define merge_format(state, format, ...) (merge_format)(state, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef TOPOLOGY_EVIDENCE_DRAFT_H
 #define TOPOLOGY_EVIDENCE_DRAFT_H
 
+#include "base/texts/packed_text.h"
 #include "topology/node_evidence.h"
 
 #define EVIDENCE_DRAFT_NOTES 256u
@@ -59,6 +60,15 @@ void evidence_draft_set_nic_link(struct evidence_draft *draft, unsigned gpu, uns
 
 /* The draft is empty afterwards, and still to be freed. */
 struct node_evidence *evidence_draft_finish(struct evidence_draft *draft, struct error_info *err);
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define evidence_draft_format(draft, format, ...)                                                  \
+    (evidence_draft_format)(draft, PACKED_TEXT(format), ##__VA_ARGS__)
+#define evidence_draft_note(draft, format, ...)                                                    \
+    (evidence_draft_note)(draft, PACKED_TEXT(format), ##__VA_ARGS__)
+#define evidence_draft_warn(draft, format, ...)                                                    \
+    (evidence_draft_warn)(draft, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 DEFINE_CLEANUP(evidence_draft);
 
