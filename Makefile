@@ -660,21 +660,25 @@ OUR_CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 OUR_CFLAGS += -O2 $(HARDENING)
 OUR_LDFLAGS += -Wl,-z,relro,-z,now
 # The plugin is mapped by every srun and slurmstepd: small before fast (with gcc optimised
-# as a whole; clang would need another linker), no unwind tables (C has nothing to unwind),
-# relative relocations packed, no symbols but the exported ones, calls straight through the GOT
-# (all is bound at load), stack protection where there are buffers, as Debian builds srun: no
-# CET, no stack probes.
+# as a whole and without what makes its code longer; clang would need another linker), no unwind
+# tables (C has nothing to unwind), relative relocations packed, no start files (it has no
+# constructors), no symbols but the exported ones, calls straight through the GOT (all is bound at
+# load), stack protection where there are buffers, as Debian builds srun: no CET, no stack probes.
+# -fno-math-errno and -fno-trapping-math change no result: nobody reads errno or the flags.
 PLUGIN_FOLDER := plugin
 PLUGIN_CFLAGS := $(shell $(CC) -Oz -E -x c /dev/null > /dev/null 2>&1 && echo -Oz || echo -Os) \
 	-fno-asynchronous-unwind-tables -fno-ident -fno-stack-protector -fstack-protector \
 	$(if $(filter x86_64%,$(MACHINE)),-fcf-protection=none -fno-stack-clash-protection -fno-plt \
 		$(if $(findstring clang,$(CC)),,-malign-data=abi)) \
 	$(if $(findstring clang,$(CC)),,-flto -flto-partition=one -fno-inline-functions-called-once \
-	-fno-tree-pre -fno-tree-loop-im)
-PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all,--no-eh-frame-hdr,--no-ld-generated-unwind-info
+	-fno-tree-pre -fno-tree-loop-im -fno-move-loop-invariants -fno-thread-jumps \
+	-fno-tree-dominator-opts -fno-code-hoisting -fno-ira-hoist-pressure -fipa-pta \
+	-fno-math-errno -fno-trapping-math)
+PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -nostartfiles -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all,--no-eh-frame-hdr,--no-ld-generated-unwind-info
 # Room for the plugin's messages, packed by gzip (common/base/texts/packed_text.h): with gcc's LTO,
 # which drops the texts that nothing reaches, and where the assembler takes its section. The
-# formats are checked where the same sources are compiled for the command line.
+# formats are checked where the same sources are compiled for the command line. PLUGIN_BUILD:
+# common/topology/merge/remarks.h.
 ifeq (,$(findstring clang,$(CC))$(filter-out x86_64%,$(MACHINE)))
 PACKED_TEXTS_BYTES := 8192
 endif
@@ -759,7 +763,7 @@ $(BUILD)/objects/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
-$(BUILD)/plugin/%.o: OUR_CFLAGS += $(PLUGIN_CFLAGS) $(if $(PACKED_TEXTS_BYTES),-DTEXTS_PACKED \
+$(BUILD)/plugin/%.o: OUR_CFLAGS += $(PLUGIN_CFLAGS) $(if $(PACKED_TEXTS_BYTES),-DTEXTS_PACKED -DPLUGIN_BUILD \
 	-Wno-format-nonliteral -Wno-format-security)
 $(BUILD)/plugin/%.o: %.c $(BUILD)/flags
 	$(call say,CC,"$< (plugin)")

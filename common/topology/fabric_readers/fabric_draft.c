@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/fabric_readers/fabric_draft.h"
 #include "base/text_buffer.h"
+#include "topology/merge/remarks.h"
 #include "topology/text_list.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -230,7 +231,7 @@ int fabric_draft_add_other_node(struct fabric_draft *draft, const char *name,
 
 void fabric_draft_warn(struct fabric_draft *draft, const char *format, ...)
 {
-    if (draft->input.warning_count == FABRIC_MAXIMUM_WARNINGS)
+    if (!REMARKS_KEPT || draft->input.warning_count == FABRIC_MAXIMUM_WARNINGS)
         return;
     char text[WARNING_BYTES];
     va_list arguments;

@@ -20,7 +20,7 @@ const char *merge_copy_text(struct merge_state *state, const char *text)
 void merge_add_fact(struct merge_state *state, const char *fact, const char *source,
                     const char *format, ...)
 {
-    if (state->node->fact_count == MERGE_MAXIMUM_FACTS)
+    if (!REMARKS_KEPT || state->node->fact_count == MERGE_MAXIMUM_FACTS)
         return;
     char value[FACT_VALUE_BYTES];
     va_list arguments;
@@ -36,7 +36,7 @@ void merge_add_fact(struct merge_state *state, const char *fact, const char *sou
 
 void merge_warn(struct merge_state *state, const char *format, ...)
 {
-    if (state->node->warning_count == MERGE_MAXIMUM_WARNINGS)
+    if (!REMARKS_KEPT || state->node->warning_count == MERGE_MAXIMUM_WARNINGS)
         return;
     char text[FACT_VALUE_BYTES];
     va_list arguments;
