@@ -21,7 +21,7 @@
 
 #ifdef TEXTS_PACKED
 
-#define PACKED_TEXT_MINIMUM 20u /* shorter ones are often in use, and pack badly */
+#define PACKED_TEXT_MINIMUM 12u /* shorter ones are often in use, and pack badly */
 
 /* '#' comments out what the compiler adds: not loaded (""), nor writable. */
 #define PACKED_TEXT_SECTION "plugin_texts,\"\",@progbits#"

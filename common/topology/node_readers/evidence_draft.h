@@ -13,7 +13,11 @@
 
 #define EVIDENCE_DRAFT_NOTES 256u
 
+/* The arrays come last: what is near the start is reached by shorter code. */
 struct evidence_draft {
+    struct arena *arena;
+    bool failed;
+    bool has_rates, has_link_counts, has_gpu_links, has_nic_links;
     struct node_evidence evidence; /* its plain fields (nvlink, host_memory_bytes, …) are the
                                     * reader's to set; arrays, counts and texts are the draft's */
     struct evidence_gpu gpus[NODE_MAXIMUM_GPUS];
@@ -24,10 +28,7 @@ struct evidence_draft {
     unsigned link_counts[NODE_MAXIMUM_GPUS][NODE_MAXIMUM_GPUS];
     enum link_kind gpu_links[NODE_MAXIMUM_GPUS][NODE_MAXIMUM_GPUS];
     enum link_kind nic_links[NODE_MAXIMUM_GPUS][NODE_MAXIMUM_NICS];
-    bool has_rates, has_link_counts, has_gpu_links, has_nic_links;
     const char *notes[EVIDENCE_DRAFT_NOTES];
-    struct arena *arena;
-    bool failed;
 };
 
 /* source_text: "nvml", "topo -m n1.txt". On the heap: the draft is about 100 KiB. */
