@@ -19,6 +19,7 @@ BASE_SOURCES := \
 	common/base/memory.c \
 	common/base/name_index.c \
 	common/base/node_list.c \
+	common/base/texts/packed_text.c \
 	common/base/parse_number.c \
 	common/base/text_buffer.c \
 	common/base/text_file.c \
@@ -709,18 +710,28 @@ OUR_CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 OUR_CFLAGS += -O2 $(HARDENING)
 OUR_LDFLAGS += -Wl,-z,relro,-z,now
 # The plugin is mapped by every srun and slurmstepd: small before fast (with gcc optimised
-# as a whole; clang would need another linker), no unwind tables (C has nothing to unwind),
-# relative relocations packed, no symbols but the exported ones, calls straight through the GOT
-# (all is bound at load), stack protection where there are buffers, as Debian builds srun: no
-# CET, no stack probes.
+# as a whole and without what makes its code longer; clang would need another linker), no unwind
+# tables (C has nothing to unwind), relative relocations packed, no start files (it has no
+# constructors), no symbols but the exported ones, calls straight through the GOT (all is bound at
+# load), stack protection where there are buffers, as Debian builds srun: no CET, no stack probes.
+# -fno-math-errno and -fno-trapping-math change no result: nobody reads errno or the flags.
 PLUGIN_FOLDER := plugin
 PLUGIN_CFLAGS := $(shell $(CC) -Oz -E -x c /dev/null > /dev/null 2>&1 && echo -Oz || echo -Os) \
 	-fno-asynchronous-unwind-tables -fno-ident -fno-stack-protector -fstack-protector \
 	$(if $(filter x86_64%,$(MACHINE)),-fcf-protection=none -fno-stack-clash-protection -fno-plt \
 		$(if $(findstring clang,$(CC)),,-malign-data=abi)) \
 	$(if $(findstring clang,$(CC)),,-flto -flto-partition=one -fno-inline-functions-called-once \
-	-fno-tree-pre -fno-tree-loop-im)
-PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all,--no-eh-frame-hdr,--no-ld-generated-unwind-info
+	-fno-tree-pre -fno-tree-loop-im -fno-move-loop-invariants -fno-thread-jumps \
+	-fno-tree-dominator-opts -fno-code-hoisting -fno-ira-hoist-pressure -fipa-pta \
+	-fno-math-errno -fno-trapping-math)
+PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -nostartfiles -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all,--no-eh-frame-hdr,--no-ld-generated-unwind-info
+# Room for the plugin's messages, packed by gzip (common/base/texts/packed_text.h): with gcc's LTO,
+# which drops the texts that nothing reaches, and where the assembler takes its section. The
+# formats are checked where the same sources are compiled for the command line. PLUGIN_BUILD:
+# common/topology/merge/remarks.h.
+ifeq (,$(findstring clang,$(CC))$(filter-out x86_64%,$(MACHINE)))
+PACKED_TEXTS_BYTES := 7552
+endif
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE
 OUR_CFLAGS += -Og -g
@@ -762,7 +773,8 @@ CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_TAKES)) \
 	$(READER_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
 PLUGIN_OBJECTS := $(patsubst $(BUILD)/objects/%,$(BUILD)/$(or $(PLUGIN_FOLDER),objects)/%,\
-	$(call objects,$(PLUGIN_TAKES))) $(BUILD)/plugin/common/data.o
+	$(call objects,$(PLUGIN_TAKES))) $(BUILD)/plugin/common/data.o \
+	$(if $(PACKED_TEXTS_BYTES),$(BUILD)/plugin/common/packed_texts.o)
 SUPPORT_OBJECTS := $(call objects,$(SUPPORT_SOURCES))
 
 UNIT_PROGRAMS := $(call programs,$(UNIT_TESTS))
@@ -801,7 +813,8 @@ $(BUILD)/objects/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
-$(BUILD)/plugin/%.o: OUR_CFLAGS += $(PLUGIN_CFLAGS)
+$(BUILD)/plugin/%.o: OUR_CFLAGS += $(PLUGIN_CFLAGS) $(if $(PACKED_TEXTS_BYTES),-DTEXTS_PACKED -DPLUGIN_BUILD \
+	-Wno-format-nonliteral -Wno-format-security)
 $(BUILD)/plugin/%.o: %.c $(BUILD)/flags
 	$(call say,CC,"$< (plugin)")
 	@mkdir -p $(@D)
@@ -821,6 +834,11 @@ $(BUILD)/%/common/data.o: $(BUILD)/%/common/data.S $(BUILD)/flags
 	$(call say,AS,$<)
 	$(Q)$(CC) -c -o $@ $<
 
+$(BUILD)/plugin/common/packed_texts.o: $(BUILD)/flags Makefile
+	@mkdir -p $(@D)
+	$(Q)printf '.section packed_texts,"a"\n.skip %s\n.section .note.GNU-stack,"",@progbits\n' \
+		$(PACKED_TEXTS_BYTES) | $(CC) -c -o $@ -x assembler -
+
 # --- products ----------------------------------------------------------------------
 
 $(BUILD)/parplan: $(CLI_OBJECTS) $(BUILD)/flags
@@ -831,10 +849,12 @@ $(BUILD)/parplan: $(CLI_OBJECTS) $(BUILD)/flags
 # No -lslurm: Slurm's symbols come from srun, slurmd and slurmstepd. The version script
 # exports the entry points alone, so that --gc-sections drops what they do not reach.
 SPANK_MAP := spank_plugin/spank_parplan.map
-$(BUILD)/spank_parplan.so: $(PLUGIN_OBJECTS) $(SPANK_MAP) $(BUILD)/flags
+PLUGIN_LINKED := $(if $(PACKED_TEXTS_BYTES),$(BUILD)/plugin/linked.so,$(BUILD)/spank_parplan.so)
+$(BUILD)/spank_parplan.so: $(PLUGIN_OBJECTS) $(SPANK_MAP) spank_plugin/pack_texts.sh $(BUILD)/flags
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,--version-script=$(SPANK_MAP) -Wl,-z,relro,-z,now \
-		$(PLUGIN_LDFLAGS) -o $@ $(PLUGIN_OBJECTS) $(LDFLAGS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) -lm
+		$(PLUGIN_LDFLAGS) -o $(PLUGIN_LINKED) $(PLUGIN_OBJECTS) $(LDFLAGS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) -lm
+	$(if $(PACKED_TEXTS_BYTES),$(Q)spank_plugin/pack_texts.sh $(PLUGIN_LINKED) $@)
 
 # --- test programs: all of ours as one archive, so that each takes what it uses ------
 

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#undef arena_format /* the function itself: base/texts/packed_text.h */
+
 #define FIRST_CHUNK_BYTES ((size_t)1 << 10)
 #define LARGEST_CHUNK_BYTES ((size_t)1 << 20)
 #define ARENA_ALIGNMENT alignof(max_align_t)

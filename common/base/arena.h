@@ -9,6 +9,7 @@
 #define BASE_ARENA_H
 
 #include "base/cleanup.h"
+#include "base/texts/packed_text.h"
 #include <stddef.h>
 
 struct arena;
@@ -25,6 +26,10 @@ char *arena_copy_text(struct arena *arena, const char *text);
 char *arena_copy_bytes(struct arena *arena, const char *text, size_t bytes);
 char *arena_format(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define arena_format(arena, format, ...) (arena_format)(arena, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 DEFINE_CLEANUP(arena);
 

@@ -33,11 +33,11 @@ static size_t text_bytes(const struct data_file *file)
     return size[0] | (size_t)size[1] << 8 | (size_t)size[2] << 16 | (size_t)size[3] << 24;
 }
 
-static int unpack(const struct data_file *file, char *text, size_t bytes)
+int data_file_unpack(const unsigned char *packed, size_t packed_bytes, char *text, size_t bytes)
 {
     z_stream stream = {
-        .next_in = (z_const Bytef *)file->packed,
-        .avail_in = (uInt)file->packed_bytes,
+        .next_in = (z_const Bytef *)packed,
+        .avail_in = (uInt)packed_bytes,
         .next_out = (Bytef *)text,
         .avail_out = (uInt)bytes,
     };
@@ -56,7 +56,7 @@ char *data_file_read(const char *name, size_t *ret_bytes, struct error_info *err
     size_t bytes = text_bytes(file);
     CLEANUP_MEMORY char *text =
         bytes <= DATA_FILE_MAXIMUM_BYTES ? memory_allocate(bytes + 1) : NULL;
-    if (!text || unpack(file, text, bytes) < 0)
+    if (!text || data_file_unpack(file->packed, file->packed_bytes, text, bytes) < 0)
         return error_null(error_set_memory(err));
     *ret_bytes = bytes;
     return move_pointer(text);

@@ -11,6 +11,10 @@
 
 #define DATA_FILE_MAXIMUM_BYTES ((size_t)8 << 20)
 
+/* Unpacks what gzip packed into exactly that many bytes; what follows it is not looked at.
+ * -1: it is broken, has another size, or zlib had no memory. */
+int data_file_unpack(const unsigned char *packed, size_t packed_bytes, char *text, size_t bytes);
+
 /* Its text with a final NUL (memory_free), or NULL: no such file was compiled in. */
 char *data_file_read(const char *name, size_t *ret_bytes, struct error_info *err);
 

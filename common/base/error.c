@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#undef error_set /* the function itself: base/texts/packed_text.h */
+#undef error_set_system
+#undef error_prefix
+
 static bool code_is_printable(uint32_t code)
 {
     static const struct {

@@ -13,6 +13,8 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
+#include "base/texts/packed_text.h"
+
 #define ERROR_TEXT_BYTES 1024
 
 enum error_kind {
@@ -53,5 +55,12 @@ static inline void *error_null(int ignored)
     (void)ignored;
     return 0;
 }
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define error_set(err, format, ...) (error_set)(err, PACKED_TEXT(format), ##__VA_ARGS__)
+#define error_set_system(err, format, ...)                                                         \
+    (error_set_system)(err, PACKED_TEXT(format), ##__VA_ARGS__)
+#define error_prefix(err, format, ...) (error_prefix)(err, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 #endif

@@ -156,7 +156,9 @@ void id_set_encode(const struct id_set *set, struct text_buffer *out)
         unsigned last = first;
         while (id_set_contains(set, last + 1))
             last++;
-        text_buffer_add(out, last > first ? "%s%u-%u" : "%s%u", separator, first, last);
+        text_buffer_add(out, "%s%u", separator, first);
+        if (last > first)
+            text_buffer_add(out, "-%u", last);
         separator = ",";
         first = id_set_next(set, last + 1);
     }

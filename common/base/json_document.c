@@ -234,13 +234,11 @@ static int convert(struct json_object *from, struct json_value *to, size_t *keys
 
 static int convert_object(struct json_object *from, struct json_value *to, size_t *keys)
 {
-    struct json_object_iterator member = json_object_iter_begin(from);
-    struct json_object_iterator end = json_object_iter_end(from);
-    for (; !json_object_iter_equal(&member, &end); json_object_iter_next(&member)) {
-        struct json_value *child =
-            json_value_add(to, json_object_iter_peek_name(&member), JSON_NULL);
+    json_object_object_foreach(from, name, value)
+    {
+        struct json_value *child = json_value_add(to, name, JSON_NULL);
         ++*keys;
-        if (!child || convert(json_object_iter_peek_value(&member), child, keys) < 0)
+        if (!child || convert(value, child, keys) < 0)
             return -1;
     }
     return 0;

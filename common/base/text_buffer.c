@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#undef text_buffer_add /* the function itself: base/texts/packed_text.h */
+
 #define FIRST_CAPACITY 256u
 
 /* Positional notation between these decimal exponents, as people write numbers. */
@@ -60,7 +62,7 @@ int text_format(char *out, size_t bytes, const char *format, va_list arguments)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(plain);
-    int length = vsnprintf(out, bytes, format, arguments);
+    int length = vsnprintf(out, bytes, packed_text(format), arguments);
     uselocale(before);
     if (plain)
         freelocale(plain);

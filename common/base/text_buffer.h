@@ -10,6 +10,7 @@
 #define BASE_TEXT_BUFFER_H
 
 #include "base/cleanup.h"
+#include "base/texts/packed_text.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,13 +43,18 @@ const char *text_buffer_text(const struct text_buffer *buffer); /* never NULL */
 /* Gives the heap text to the caller (memory_free) and empties the buffer; NULL if failed. */
 char *text_buffer_take(struct text_buffer *buffer);
 
-/* vsnprintf in the C locale, for the calling thread only. */
+/* vsnprintf in the C locale, for the calling thread only; a packed format is unpacked. */
 int text_format(char *out, size_t bytes, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 
 /* The bytes of the UTF-8 character at text and its code point; 0 where the bytes are no
  * UTF-8 (overlong forms and surrogates are none) and at the final NUL. */
 size_t text_character(const char *text, uint32_t *ret_code);
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define text_buffer_add(buffer, format, ...)                                                       \
+    (text_buffer_add)(buffer, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 DEFINE_CLEANUP_DONE(text_buffer);
 

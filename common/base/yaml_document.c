@@ -8,6 +8,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#undef yaml_node_error /* the function itself: base/texts/packed_text.h */
+
 #define FIRST_CAPACITY 16u
 #define PATH_BYTES 512u
 #define SHORT_MAPPING 16u /* up to here, comparing all keys is cheaper than an index */

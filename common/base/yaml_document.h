@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/texts/packed_text.h"
 #include <stddef.h>
 
 #define YAML_MAXIMUM_BYTES ((size_t)64 << 20)
@@ -53,6 +54,11 @@ int yaml_node_error(const struct yaml_node *node, struct error_info *err, const 
  * naming the expected one. */
 int yaml_document_check_schema(const struct yaml_document *document, const char *schema,
                                struct error_info *err);
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define yaml_node_error(node, err, format, ...)                                                    \
+    (yaml_node_error)(node, err, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 DEFINE_CLEANUP(yaml_document);
 

@@ -182,8 +182,10 @@ static void write_character(uint32_t code, struct text_buffer *out)
         text_buffer_add(out, "\\%c", (char)code);
     else if (code >= 0x20 && code < 0x7f)
         text_buffer_add(out, "%c", (char)code);
+    else if (code > 0xffff)
+        text_buffer_add(out, "\\U%08x", (unsigned)code);
     else
-        text_buffer_add(out, code > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)code);
+        text_buffer_add(out, "\\u%04x", (unsigned)code);
 }
 
 void yaml_text_write(const char *text, struct text_buffer *out)

@@ -13,11 +13,10 @@
 #include "planner/sizes/plan_shape.h"
 #include "workload/training_spec.h"
 
+/* Structs and arrays come last: what is near the start is reached by shorter code. */
 struct plan_context {
     const struct plan_request *request;
     const struct model_spec *model;
-    struct model_parameters parameters;
-    struct training_spec training;
     const struct framework_profile *profile;
     const struct node_topology *node; /* of the slowest kind */
     const char *kind_name;            /* its name */
@@ -26,9 +25,6 @@ struct plan_context {
     const struct efficiency_architecture *architecture;
     const struct efficiency_framework *framework;
     struct efficiency_catalogue *own_efficiencies; /* NULL: the request's */
-    struct cluster_shape shape;
-    struct policy policy;
-    struct policy_place place;
     uint64_t world;
     enum rank_order order;
     enum precision precision;
@@ -45,14 +41,21 @@ struct plan_context {
     double pair_bytes_per_second;   /* between two GPUs of it */
     double pcie_bytes_per_second;
     double network_bytes_per_second;
-    double uplink_bytes_per_second[FABRIC_MAXIMUM_TIERS]; /* one GPU's, below that tier */
-    /* What is left of it for one GPU when all talk over that tier; index tier_count: unknown. */
-    double tier_bytes_per_second[FABRIC_MAXIMUM_TIERS + 1];
     bool network_assumed;
     const struct efficiency_network *network; /* the kind of network between the nodes */
 
+    struct model_parameters parameters;
+    struct training_spec training;
+    struct cluster_shape shape;
+    struct policy policy;
+    struct policy_place place;
+
     double attention_scores; /* scores per head and sequence that causal attention needs */
     double model_flops;      /* of a step: model FLOPs, as step_time.h defines them */
+
+    double uplink_bytes_per_second[FABRIC_MAXIMUM_TIERS]; /* one GPU's, below that tier */
+    /* What is left of it for one GPU when all talk over that tier; index tier_count: unknown. */
+    double tier_bytes_per_second[FABRIC_MAXIMUM_TIERS + 1];
 };
 
 /* ret belongs to the caller, also after a failure (plan_context_done either way). */

@@ -2,6 +2,8 @@
 #include "report/text_style.h"
 #include <string.h>
 
+#undef text_heading /* the function itself: base/texts/packed_text.h */
+
 static const char *const tone_begin[TEXT_TONE_COUNT] = {
     [TONE_PLAIN] = "",         [TONE_TITLE] = "\033[1m", [TONE_FAINT] = "\033[2m",
     [TONE_CHOSEN] = "\033[1m", [TONE_GOOD] = "\033[32m", [TONE_WARNING] = "\033[33m",

@@ -8,6 +8,7 @@
 #define REPORT_TEXT_STYLE_H
 
 #include "base/text_buffer.h"
+#include "base/texts/packed_text.h"
 #include <stdbool.h>
 
 #define TEXT_STYLE_DEFAULT_WIDTH 100u
@@ -44,5 +45,10 @@ size_t text_columns(const char *text);
 /* The text broken at blanks into lines of at most `width` columns, each but the first after
  * `indent` blanks; a word longer than a line stands alone on one. No line end at the end. */
 void text_wrap(const char *text, size_t indent, size_t width, struct text_buffer *out);
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define text_heading(style, out, format, ...)                                                      \
+    (text_heading)(style, out, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 #endif

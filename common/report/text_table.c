@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include <string.h>
 
+#undef text_table_add_format /* the function itself: base/texts/packed_text.h */
+
 #define TABLE_MAXIMUM_BYTES ((size_t)1 << 30)
 #define FIRST_CELLS 64u
 #define GAP 2u

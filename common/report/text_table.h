@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/text_buffer.h"
+#include "base/texts/packed_text.h"
 #include "report/text_style.h"
 
 #define TEXT_TABLE_MAXIMUM_COLUMNS 24u
@@ -48,6 +49,11 @@ size_t text_table_rows(const struct text_table *table);
 /* Head, then rows, each indented by two blanks and separated by two. */
 void text_table_write(const struct text_table *table, const struct text_style *style,
                       struct text_buffer *out);
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define text_table_add_format(table, format, ...)                                                  \
+    (text_table_add_format)(table, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 DEFINE_CLEANUP(text_table);
 

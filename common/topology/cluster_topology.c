@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/cluster_topology.h"
 #include "topology/cluster_summary.h"
+#include "topology/merge/remarks.h"
 #include "topology/text_list.h"
 #include <string.h>
 
@@ -45,6 +46,8 @@ static int warn_of_domain(const struct cluster_topology *cluster, unsigned kind,
                           struct error_info *err)
 {
     struct fabric *fabric = (struct fabric *)cluster->fabric; /* the cluster's own */
+    if (!REMARKS_KEPT)
+        return 0;
     const char **warnings =
         arena_allocate_array(fabric->arena, fabric->warning_count + 1, sizeof(*warnings));
     const char *text = arena_format(fabric->arena, "an nvlink_domain joins nodes of %s, %s",

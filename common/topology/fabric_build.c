@@ -2,6 +2,7 @@
 /* What a reader collected, checked and made a fabric. */
 #include "base/yaml_fields.h"
 #include "topology/fabric.h"
+#include "topology/merge/remarks.h"
 #include "topology/text_list.h"
 #include <string.h>
 
@@ -341,6 +342,8 @@ static int collect_warnings(struct builder *builder, struct error_info *err)
 {
     struct fabric *fabric = builder->fabric;
     const struct fabric_input *input = builder->input;
+    if (!REMARKS_KEPT)
+        return 0;
     const char **warnings =
         arena_allocate_array(builder->arena, FABRIC_MAXIMUM_WARNINGS, sizeof(*warnings));
     if (!warnings)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "workload/policy.h"
-
+#include "base/text_buffer.h"
+#include "base/texts/packed_text.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,10 +46,11 @@ say(const struct check *check, enum policy_result result, enum policy_code code,
     struct policy_verdict *ret = check->ret;
     if (result <= ret->result)
         return;
+    format = packed_text(format);
     int used = snprintf(ret->text, sizeof(ret->text), "policy %s: ", policy_code_name(code));
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(ret->text + used, sizeof(ret->text) - (size_t)used, format, arguments);
+    text_format(ret->text + used, sizeof(ret->text) - (size_t)used, format, arguments);
     va_end(arguments);
     size_t length = strlen(ret->text);
     if (usable > 0)
@@ -62,6 +64,11 @@ say(const struct check *check, enum policy_result result, enum policy_code code,
     ret->result = result;
     ret->code = code;
 }
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define say(check, result, code, usable, format, ...)                                              \
+    (say)(check, result, code, usable, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 static enum policy_result violation_result(const struct policy *policy)
 {

@@ -24,7 +24,7 @@ static void end_item(struct flow_mapping *flow)
 static void begin_list(struct text_buffer *out, unsigned indent, const char *key, size_t count)
 {
     text_buffer_add_repeated(out, ' ', indent);
-    text_buffer_add(out, count > 0 ? "%s:\n" : "%s: []\n", key);
+    text_buffer_add(out, "%s:%s\n", key, count > 0 ? "" : " []");
 }
 
 static void write_gpus(const struct node_topology *node, unsigned indent, struct text_buffer *out)

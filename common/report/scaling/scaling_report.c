@@ -81,7 +81,7 @@ static void add_misfits(const struct node_scaling *scaling, const struct text_st
 static void add_days(struct text_table *table, double days)
 {
     if (days > 0)
-        text_table_add_format(table, days < DAYS_WHOLE ? "%.1f" : "%.0f", days);
+        text_table_add_format(table, "%.*f", days < DAYS_WHOLE ? 1 : 0, days);
     else
         text_table_add(table, "?");
 }

@@ -352,8 +352,9 @@ static int list_nodes(const struct cluster_collection *collection, bool without_
             return -1;
     }
     if (node_list_count(names) == 0)
-        return error_set(err, collection->count == 0 ? "no node was collected"
-                                                     : "every node is degraded; none is left");
+        return error_set(err, "%s",
+                         collection->count == 0 ? "no node was collected"
+                                                : "every node is degraded; none is left");
     return 0;
 }
 

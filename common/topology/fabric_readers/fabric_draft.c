@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/fabric_readers/fabric_draft.h"
+#include "base/text_buffer.h"
+#include "topology/merge/remarks.h"
 #include "topology/text_list.h"
 #include <stdarg.h>
 #include <stdio.h>
+
+#undef fabric_draft_warn /* the function itself: base/texts/packed_text.h */
 
 #define DRAFT_MAXIMUM_BYTES ((size_t)256 << 20)
 #define FIRST_CAPACITY 64u
@@ -227,12 +231,12 @@ int fabric_draft_add_other_node(struct fabric_draft *draft, const char *name,
 
 void fabric_draft_warn(struct fabric_draft *draft, const char *format, ...)
 {
-    if (draft->input.warning_count == FABRIC_MAXIMUM_WARNINGS)
+    if (!REMARKS_KEPT || draft->input.warning_count == FABRIC_MAXIMUM_WARNINGS)
         return;
     char text[WARNING_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    text_format(text, sizeof(text), format, arguments);
     va_end(arguments);
     draft->warnings[draft->input.warning_count++] = fabric_draft_copy(draft, text);
 }

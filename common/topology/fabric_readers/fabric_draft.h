@@ -7,6 +7,7 @@
 #ifndef TOPOLOGY_FABRIC_DRAFT_H
 #define TOPOLOGY_FABRIC_DRAFT_H
 
+#include "base/texts/packed_text.h"
 #include "topology/fabric.h"
 
 struct fabric_draft;
@@ -57,6 +58,11 @@ void fabric_draft_name_tiers(struct fabric_draft *draft, const char *const *name
 const char *fabric_draft_copy(struct fabric_draft *draft, const char *text);
 
 struct fabric *fabric_draft_build(struct fabric_draft *draft, struct error_info *err);
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define fabric_draft_warn(draft, format, ...)                                                      \
+    (fabric_draft_warn)(draft, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 DEFINE_CLEANUP(fabric_draft);
 

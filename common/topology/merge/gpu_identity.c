@@ -43,7 +43,7 @@ static int insert_bus_id(struct identity *identity, const char *bus_id)
 static int collect_bus_ids(const struct merge_state *state, struct identity *identity,
                            struct error_info *err)
 {
-    for (size_t e = 0; e < state->count; e++) {
+    for (size_t e = 0; e < merge_count(state); e++) {
         const struct node_evidence *evidence = state->evidence[e];
         for (unsigned i = 0; has_bus_ids(evidence) && i < evidence->gpu_count; i++)
             if (insert_bus_id(identity, evidence->gpus[i].bus_id) < 0)
@@ -51,7 +51,7 @@ static int collect_bus_ids(const struct merge_state *state, struct identity *ide
                                  NODE_MAXIMUM_GPUS);
     }
     identity->count = identity->bus_id_count;
-    for (size_t e = 0; e < state->count && identity->count == 0; e++)
+    for (size_t e = 0; e < merge_count(state) && identity->count == 0; e++)
         identity->count = state->evidence[e]->gpu_count;
     return 0;
 }
@@ -82,7 +82,7 @@ static void learn_uuids(const struct merge_state *state, size_t e, struct identi
 /* The sources by which the others' GPUs are found: all with bus ids; without such the first. */
 static void map_leaders(struct merge_state *state, struct identity *identity)
 {
-    for (size_t e = 0; e < state->count; e++) {
+    for (size_t e = 0; e < merge_count(state); e++) {
         const struct node_evidence *evidence = state->evidence[e];
         bool leads = identity->bus_id_count > 0 ? has_bus_ids(evidence)
                                                 : evidence->gpu_count > 0 && !state->gpu_source;
@@ -94,7 +94,8 @@ static void map_leaders(struct merge_state *state, struct identity *identity)
                     ? find_text(identity->bus_ids, identity->bus_id_count, evidence->gpus[i].bus_id)
                     : i;
         state->gpus_known[e] = true;
-        learn_uuids(state, e, identity);
+        if (!merge_is_of_one(state))
+            learn_uuids(state, e, identity);
         if (!state->gpu_source)
             state->gpu_source = evidence->source_text;
     }
@@ -152,14 +153,14 @@ static uint64_t listed_gpus(const struct merge_state *state, size_t e)
     return listed;
 }
 
-/* The highest source that lists the node's GPUs; state->count: none has bus ids. */
+/* The highest source that lists the node's GPUs; merge_count(state): none has bus ids. */
 static size_t find_reference(const struct merge_state *state)
 {
-    size_t reference = state->count;
-    for (size_t e = 0; e < state->count; e++)
+    size_t reference = merge_count(state);
+    for (size_t e = 0; e < merge_count(state); e++)
         if (has_bus_ids(state->evidence[e]) &&
-            (reference == state->count || (sees_its_process(state->evidence[reference]) &&
-                                           !sees_its_process(state->evidence[e]))))
+            (reference == merge_count(state) || (sees_its_process(state->evidence[reference]) &&
+                                                 !sees_its_process(state->evidence[e]))))
             reference = e;
     return reference;
 }
@@ -167,7 +168,7 @@ static size_t find_reference(const struct merge_state *state)
 static void report_counts(struct merge_state *state, size_t reference)
 {
     uint64_t usual = listed_gpus(state, reference);
-    for (size_t e = 0; e < state->count; e++) {
+    for (size_t e = 0; e < merge_count(state); e++) {
         const struct node_evidence *evidence = state->evidence[e];
         uint64_t listed = listed_gpus(state, e);
         bool more = (listed & ~usual) != 0, fewer = (usual & ~listed) != 0;
@@ -187,7 +188,7 @@ static void name_source(struct merge_state *state)
 {
     const char *together = NULL;
     uint64_t listed = 0;
-    for (size_t e = 0; e < state->count; e++) {
+    for (size_t e = 0; e < merge_count(state); e++) {
         const char *source = state->evidence[e]->source_text;
         uint64_t own = has_bus_ids(state->evidence[e]) ? listed_gpus(state, e) : 0;
         if ((unsigned)__builtin_popcountll(own) == state->node->gpu_count) {
@@ -217,20 +218,26 @@ static int create_gpus(struct merge_state *state, const struct identity *identit
     return 0;
 }
 
+static void map_others(struct merge_state *state, const struct identity *identity)
+{
+    for (size_t e = 0; e < state->count; e++)
+        if (state->evidence[e]->gpu_count > 0 && !state->gpus_known[e])
+            map_follower(state, e, identity);
+    size_t reference = find_reference(state);
+    if (reference < state->count) {
+        report_counts(state, reference);
+        name_source(state);
+    }
+}
+
 int merge_gpu_identity(struct merge_state *state, struct error_info *err)
 {
     struct identity identity = {.count = 0};
     if (collect_bus_ids(state, &identity, err) < 0 || create_gpus(state, &identity, err) < 0)
         return -1;
     map_leaders(state, &identity);
-    for (size_t e = 0; e < state->count; e++)
-        if (state->evidence[e]->gpu_count > 0 && !state->gpus_known[e])
-            map_follower(state, e, &identity);
-    size_t reference = find_reference(state);
-    if (reference < state->count) {
-        report_counts(state, reference);
-        name_source(state);
-    }
+    if (!merge_is_of_one(state))
+        map_others(state, &identity);
     if (!state->gpu_source)
         state->gpu_source = state->evidence[0]->source_text;
     return 0;

@@ -56,9 +56,22 @@ static void describe_gpus(struct merge_state *state, size_t e, struct gpu_source
             describe_gpu(state, e, &evidence->gpus[i], state->gpu_of[e][i], sources);
 }
 
+static void add_memory_fact(struct merge_state *state, unsigned gpu, const char *source)
+{
+    if (!REMARKS_KEPT)
+        return;
+    char fact[32];
+    unsigned long long bytes = state->gpus[gpu].memory_bytes;
+    snprintf(fact, sizeof(fact), "gpu %u memory", gpu);
+    if (bytes > 0)
+        merge_add_fact(state, fact, source, "%llu bytes", bytes);
+    else
+        merge_add_fact(state, fact, state->gpu_source, "unknown");
+}
+
 static void resolve_models(struct merge_state *state, struct gpu_sources *sources)
 {
-    for (size_t e = 0; e < state->count; e++)
+    for (size_t e = 0; e < merge_count(state); e++)
         describe_gpus(state, e, sources);
     for (unsigned i = 0; i < state->node->gpu_count; i++) {
         struct node_gpu *gpu = &state->gpus[i];
@@ -72,13 +85,7 @@ static void resolve_models(struct merge_state *state, struct gpu_sources *source
             gpu->memory_bytes = model->memory_bytes;
             sources->memory[i] = MERGE_CATALOGUE_SOURCE;
         }
-        char fact[32];
-        snprintf(fact, sizeof(fact), "gpu %u memory", i);
-        if (gpu->memory_bytes > 0)
-            merge_add_fact(state, fact, sources->memory[i], "%llu bytes",
-                           (unsigned long long)gpu->memory_bytes);
-        else
-            merge_add_fact(state, fact, state->gpu_source, "unknown");
+        add_memory_fact(state, i, sources->memory[i]);
     }
 }
 
@@ -90,6 +97,8 @@ static bool is_same_model(const struct node_gpu *left, const struct node_gpu *ri
 static void add_gpu_facts(struct merge_state *state, const struct gpu_sources *sources)
 {
     const struct node_topology *node = state->node;
+    if (!REMARKS_KEPT)
+        return;
     merge_add_fact(state, "gpus", state->gpu_source, "%u", node->gpu_count);
     for (unsigned first = 0, last; first < node->gpu_count; first = last) {
         for (last = first + 1; last < node->gpu_count; last++)
@@ -108,7 +117,7 @@ int merge_gpus(struct merge_state *state, struct error_info *err)
         return -1;
     resolve_models(state, &sources);
     add_gpu_facts(state, &sources);
-    if (state->comparison)
+    if (!merge_is_of_one(state))
         state->comparison->gpus(state);
     return 0;
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/merge/merge_state.h"
+#include "base/text_buffer.h"
 #include "topology/text_list.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#undef merge_add_fact /* the function itself: base/texts/packed_text.h */
+#undef merge_warn
+#undef merge_format
 
 #define FACT_VALUE_BYTES 512
 
@@ -15,12 +20,12 @@ const char *merge_copy_text(struct merge_state *state, const char *text)
 void merge_add_fact(struct merge_state *state, const char *fact, const char *source,
                     const char *format, ...)
 {
-    if (state->node->fact_count == MERGE_MAXIMUM_FACTS)
+    if (!REMARKS_KEPT || state->node->fact_count == MERGE_MAXIMUM_FACTS)
         return;
     char value[FACT_VALUE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(value, sizeof(value), format, arguments);
+    text_format(value, sizeof(value), format, arguments);
     va_end(arguments);
     state->facts[state->node->fact_count++] = (struct topology_fact){
         .fact = merge_copy_text(state, fact),
@@ -31,12 +36,12 @@ void merge_add_fact(struct merge_state *state, const char *fact, const char *sou
 
 void merge_warn(struct merge_state *state, const char *format, ...)
 {
-    if (state->node->warning_count == MERGE_MAXIMUM_WARNINGS)
+    if (!REMARKS_KEPT || state->node->warning_count == MERGE_MAXIMUM_WARNINGS)
         return;
     char text[FACT_VALUE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    text_format(text, sizeof(text), format, arguments);
     va_end(arguments);
     state->warnings[state->node->warning_count++] = merge_copy_text(state, text);
 }
@@ -46,7 +51,7 @@ const char *merge_format(struct merge_state *state, const char *format, ...)
     char text[FACT_VALUE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    text_format(text, sizeof(text), format, arguments);
     va_end(arguments);
     return merge_copy_text(state, text);
 }

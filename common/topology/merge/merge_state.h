@@ -7,6 +7,8 @@
 #ifndef TOPOLOGY_MERGE_STATE_H
 #define TOPOLOGY_MERGE_STATE_H
 
+#include "base/texts/packed_text.h"
+#include "topology/merge/remarks.h"
 #include "topology/node_evidence.h"
 
 #define MERGE_MAXIMUM_SOURCES 16u
@@ -37,24 +39,37 @@ struct merge_comparison {
 
 extern const struct merge_comparison merge_comparison;
 
+/* The arrays come last: what is near the start is reached by shorter code. */
 struct merge_state {
-    const struct node_evidence *evidence[MERGE_MAXIMUM_SOURCES]; /* highest rank first */
-    size_t count;
+    struct node_topology *node;
+    struct arena *arena;
     const struct gpu_catalogue *catalogue;
-    unsigned gpu_of[MERGE_MAXIMUM_SOURCES][NODE_MAXIMUM_GPUS]; /* source's GPU -> node's GPU */
-    bool gpus_known[MERGE_MAXIMUM_SOURCES]; /* some of the source's GPUs are the node's */
-    const char *gpu_source;                 /* who says which GPUs there are */
+    const char *gpu_source; /* who says which GPUs there are */
     struct node_gpu *gpus;
-    bool hidden[NODE_MAXIMUM_GPUS];                    /* PCI shows it, the driver does not */
-    const struct gpu_model *models[NODE_MAXIMUM_GPUS]; /* NULL: not in the catalogue */
     struct node_nic *nics;
     struct topology_fact *facts;
     const char **warnings;
     const struct merge_comparison *comparison; /* NULL: one source contradicts nothing */
-    struct node_topology *node;
-    struct arena *arena;
-    bool failed; /* out of memory, found at the end */
+    bool failed;                               /* out of memory, found at the end */
+    size_t count;
+    const struct node_evidence *evidence[MERGE_MAXIMUM_SOURCES]; /* highest rank first */
+    bool gpus_known[MERGE_MAXIMUM_SOURCES]; /* some of the source's GPUs are the node's */
+    bool hidden[NODE_MAXIMUM_GPUS];         /* PCI shows it, the driver does not */
+    const struct gpu_model *models[NODE_MAXIMUM_GPUS];         /* NULL: not in the catalogue */
+    unsigned gpu_of[MERGE_MAXIMUM_SOURCES][NODE_MAXIMUM_GPUS]; /* source's GPU -> node's GPU */
 };
+
+/* For node_topology_of(): nobody contradicts the one source, or completes it. */
+static inline bool merge_is_of_one(const struct merge_state *state)
+{
+    return !REMARKS_KEPT || !state->comparison;
+}
+
+/* How many sources there are. */
+static inline size_t merge_count(const struct merge_state *state)
+{
+    return merge_is_of_one(state) ? 1 : state->count;
+}
 
 /* A fact with a formatted value; sticky failure. Facts past the maximum are dropped. */
 void merge_add_fact(struct merge_state *state, const char *fact, const char *source,
@@ -91,5 +106,12 @@ void nvlink_reach_conclude(struct merge_state *state);
 
 /* nvlink_domains.c: connected groups over node->nvlink_bytes_per_second. */
 int nvlink_domains_find(struct merge_state *state, const char *source, struct error_info *err);
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define merge_add_fact(state, fact, source, format, ...)                                           \
+    (merge_add_fact)(state, fact, source, PACKED_TEXT(format), ##__VA_ARGS__)
+#define merge_warn(state, format, ...) (merge_warn)(state, PACKED_TEXT(format), ##__VA_ARGS__)
+#define merge_format(state, format, ...) (merge_format)(state, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 #endif

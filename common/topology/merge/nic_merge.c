@@ -136,8 +136,9 @@ static int add_nic(const struct merge_state *state, size_t e, unsigned position,
         .source = evidence->source_text,
         .rank = e,
         .position = roles->count++,
+        .spoken = source_bit(e),
     };
-    take_nic(state, e, position, nic);
+    take_nic_links(state, e, nic, position);
     return 0;
 }
 
@@ -148,7 +149,8 @@ static int take_named(const struct merge_state *state, size_t e, struct nic_role
     for (unsigned i = 0; i < evidence->nic_count; i++) {
         if (is_nameless(&evidence->nics[i]))
             continue;
-        unsigned at = find_nic(roles, state, e, &evidence->nics[i]);
+        unsigned at =
+            merge_is_of_one(state) ? NO_NIC : find_nic(roles, state, e, &evidence->nics[i]);
         if (at != NO_NIC)
             take_nic(state, e, i, &roles->nics[at]);
         else if (add_nic(state, e, i, roles, err) < 0)
@@ -173,7 +175,7 @@ static int take_by_position(const struct merge_state *state, size_t e, struct ni
     for (unsigned i = 0; i < evidence->nic_count; i++) {
         if (!is_nameless(&evidence->nics[i]))
             continue;
-        unsigned at = find_nameless(roles, e);
+        unsigned at = merge_is_of_one(state) ? NO_NIC : find_nameless(roles, e);
         if (at != NO_NIC)
             take_nic(state, e, i, &roles->nics[at]);
         else if (add_nic(state, e, i, roles, err) < 0)
@@ -219,6 +221,8 @@ static void take_as_rails(struct merge_state *state, size_t e, unsigned nameless
 static int take_nameless(struct merge_state *state, size_t e, struct nic_roles *roles,
                          struct error_info *err)
 {
+    if (merge_is_of_one(state))
+        return take_by_position(state, e, roles, err);
     const struct node_evidence *evidence = state->evidence[e];
     unsigned nameless = 0;
     bool named_by_others = false;
@@ -233,6 +237,15 @@ static int take_nameless(struct merge_state *state, size_t e, struct nic_roles *
         return take_by_position(state, e, roles, err);
     take_as_rails(state, e, nameless, roles);
     return 0;
+}
+
+static void add_nic_fact(struct merge_state *state, const struct nic_candidate *nic)
+{
+    if (!REMARKS_KEPT || !nic->said.name)
+        return;
+    char fact[160];
+    snprintf(fact, sizeof(fact), "nic %s", nic->said.name);
+    merge_add_fact(state, fact, nic->source, "%s: %s", nic_role_name(nic->role), nic->reason);
 }
 
 static int store_nics(struct merge_state *state, const struct nic_roles *roles,
@@ -255,11 +268,7 @@ static int store_nics(struct merge_state *state, const struct nic_roles *roles,
             .reason = merge_copy_text(state, nic->reason),
             .problem = merge_copy_text(state, nic->said.problem),
         };
-        char fact[160];
-        snprintf(fact, sizeof(fact), "nic %s", nic->said.name ? nic->said.name : "");
-        if (nic->said.name)
-            merge_add_fact(state, fact, nic->source, "%s: %s", nic_role_name(nic->role),
-                           nic->reason);
+        add_nic_fact(state, nic);
     }
     state->nics = nics;
     state->node->nics = nics;
@@ -322,10 +331,10 @@ int merge_nics(struct merge_state *state, struct error_info *err)
     if (!roles)
         return error_set_memory(err);
     roles->gpu_count = state->node->gpu_count;
-    for (size_t e = 0; e < state->count; e++)
+    for (size_t e = 0; e < merge_count(state); e++)
         if (take_named(state, e, roles, err) < 0)
             return -1;
-    for (size_t e = 0; e < state->count; e++)
+    for (size_t e = 0; e < merge_count(state); e++)
         if (take_nameless(state, e, roles, err) < 0)
             return -1;
     qsort(roles->nics, roles->count, sizeof(roles->nics[0]), compare_nics);

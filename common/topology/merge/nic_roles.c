@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/merge/nic_roles.h"
+#include "topology/merge/remarks.h"
 #include <string.h>
 
 /* An unknown class is farther than every known one. */
@@ -159,16 +160,18 @@ static const struct {
     enum nic_role role;
     const char *reason;
 } rules[] = {
-    {is_nvswitch, NIC_NVSWITCH, "management function of an NVSwitch"},
-    {is_plain, NIC_MANAGEMENT, "network device without RDMA"},
-    {is_bond_beside_others, NIC_STORAGE, "bonded port, and the node has others"},
-    {is_ethernet_beside_infiniband, NIC_OTHER, "Ethernet, and the node has InfiniBand"},
-    {is_down, NIC_OTHER, "port is down"},
-    {is_far, NIC_STORAGE, "far from every GPU, and other NICs sit beside GPUs"},
-    {is_virtual_beside_whole, NIC_OTHER, "virtual function, and the node has whole devices"},
-    {is_port_of_many, NIC_STORAGE, "one port of a card with several, and others have a card each"},
-    {is_unknown, NIC_RAIL, "fabric device; the state of its port is not known"},
-    {is_any, NIC_RAIL, "fabric device with an active port"},
+    {is_nvswitch, NIC_NVSWITCH, REMARK("management function of an NVSwitch")},
+    {is_plain, NIC_MANAGEMENT, REMARK("network device without RDMA")},
+    {is_bond_beside_others, NIC_STORAGE, REMARK("bonded port, and the node has others")},
+    {is_ethernet_beside_infiniband, NIC_OTHER, REMARK("Ethernet, and the node has InfiniBand")},
+    {is_down, NIC_OTHER, REMARK("port is down")},
+    {is_far, NIC_STORAGE, REMARK("far from every GPU, and other NICs sit beside GPUs")},
+    {is_virtual_beside_whole, NIC_OTHER,
+     REMARK("virtual function, and the node has whole devices")},
+    {is_port_of_many, NIC_STORAGE,
+     REMARK("one port of a card with several, and others have a card each")},
+    {is_unknown, NIC_RAIL, REMARK("fabric device; the state of its port is not known")},
+    {is_any, NIC_RAIL, REMARK("fabric device with an active port")},
 };
 
 /* The first of the GPUs that the NIC is nearest to. */

@@ -34,9 +34,9 @@ struct nic_candidate {
 };
 
 struct nic_roles {
-    struct nic_candidate nics[NODE_MAXIMUM_NICS];
     unsigned count;
     unsigned gpu_count;
+    struct nic_candidate nics[NODE_MAXIMUM_NICS];
 };
 
 /* Fills role, reason and rail. Rails are numbered along the GPUs that they are nearest to,

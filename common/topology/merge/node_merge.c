@@ -14,7 +14,7 @@ void node_evidence_free(struct node_evidence *evidence)
 static void merge_host(struct merge_state *state)
 {
     struct node_topology *node = state->node;
-    for (size_t e = 0; e < state->count; e++) {
+    for (size_t e = 0; e < merge_count(state); e++) {
         const struct node_evidence *evidence = state->evidence[e];
         if (node->host_memory_bytes == 0 && evidence->host_memory_bytes > 0) {
             node->host_memory_bytes = evidence->host_memory_bytes;
@@ -51,7 +51,7 @@ static void add_note(struct merge_state *state, const char *source, const char *
 
 static void add_notes(struct merge_state *state)
 {
-    for (size_t e = 0; e < state->count; e++)
+    for (size_t e = 0; REMARKS_KEPT && e < merge_count(state); e++)
         for (size_t i = 0; i < state->evidence[e]->note_count; i++)
             add_note(state, state->evidence[e]->source_text, state->evidence[e]->notes[i]);
 }
@@ -79,7 +79,7 @@ static int rank_evidence(struct merge_state *state, const struct node_evidence *
 static void keep_facts(struct merge_state *state)
 {
     const struct node_evidence *only = state->evidence[0];
-    if (state->count > 1 || !only->facts)
+    if (!REMARKS_KEPT || merge_count(state) > 1 || !only->facts)
         return;
     state->node->fact_count = 0;
     for (size_t i = 0; i < only->fact_count; i++)

@@ -26,7 +26,7 @@ static unsigned mark_domain(const struct node_topology *node, struct node_gpu *g
 
 static void add_domain_facts(struct merge_state *state, const char *source)
 {
-    for (unsigned d = 0; d < state->node->domain_count; d++) {
+    for (unsigned d = 0; REMARKS_KEPT && d < state->node->domain_count; d++) {
         const struct node_domain *domain = &state->node->domains[d];
         char text[NODE_MAXIMUM_GPUS * 4];
         size_t length = 0;

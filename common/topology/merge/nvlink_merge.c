@@ -72,6 +72,8 @@ static void take_pair(struct merge_state *state, size_t e, unsigned i, unsigned 
         return;
     taken->any = true;
     if (pairs->decided_by[first * n + second]) {
+        if (merge_is_of_one(state))
+            return;
         note_contradiction(&taken->found, pairs, n, first, second, rate);
         return;
     }
@@ -92,7 +94,7 @@ static void take_links(struct merge_state *state, size_t e, struct pair_facts *p
         pairs->switched = link_rates_switched(state, e);
     }
     pairs->has_link = pairs->has_link || taken.link;
-    if (state->comparison && taken.found.count > 0)
+    if (!merge_is_of_one(state) && taken.found.count > 0)
         state->comparison->links(state, &taken.found, evidence->source_text);
 }
 
@@ -226,7 +228,7 @@ int merge_nvlink(struct merge_state *state, struct error_info *err)
     struct pair_facts pairs;
     if (create_pairs(state, &pairs, err) < 0)
         return -1;
-    for (size_t e = 0; e < state->count; e++) {
+    for (size_t e = 0; e < merge_count(state); e++) {
         if (state->evidence[e]->nvlink != NVLINK_UNKNOWN)
             take_links(state, e, &pairs);
         take_pci_classes(state, e, &pairs);
@@ -241,7 +243,7 @@ int merge_nvlink(struct merge_state *state, struct error_info *err)
     state->node->links = pairs.links;
     conclude_state(state, &pairs);
     nvlink_reach_conclude(state);
-    if (state->comparison && pairs.decider)
+    if (!merge_is_of_one(state) && pairs.decider)
         state->comparison->open_links(state, pairs.decided_by);
     conclude_capability(state, &pairs);
     return nvlink_domains_find(state, decider ? decider->source_text : "merge", err);

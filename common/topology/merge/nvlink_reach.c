@@ -55,7 +55,7 @@ void nvlink_reach_conclude(struct merge_state *state)
     struct node_topology *node = state->node;
     const char *source = state->gpu_source, *clique_source = NULL;
     node->nvlink_domain_nodes = 1;
-    for (size_t e = state->count; e-- > 0;) {
+    for (size_t e = merge_count(state); e-- > 0;) {
         const struct node_evidence *evidence = state->evidence[e];
         if (!merge_counts(state, e))
             continue;
@@ -67,7 +67,7 @@ void nvlink_reach_conclude(struct merge_state *state)
         }
     }
     node->nvlink_leaves_node = node->nvlink_leaves_node || node->nvlink_domain_nodes > 1;
-    for (size_t e = 0; e < state->count; e++)
+    for (size_t e = 0; e < merge_count(state); e++)
         take_clique(state, e, &clique_source);
     if (node->nvlink_leaves_node && node->nvlink_domain_nodes == 1)
         merge_add_fact(state, "nvlink reach", source,

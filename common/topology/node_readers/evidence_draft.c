@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/node_readers/evidence_draft.h"
+#include "base/text_buffer.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#undef evidence_draft_format /* the function itself: base/texts/packed_text.h */
+#undef evidence_draft_note
+#undef evidence_draft_warn
 
 #define EVIDENCE_MAXIMUM_BYTES ((size_t)16 << 20)
 #define TEXT_BYTES 512
@@ -42,7 +47,7 @@ __attribute__((format(printf, 2, 0))) static const char *
 format_text(struct evidence_draft *draft, const char *format, va_list arguments)
 {
     char text[TEXT_BYTES];
-    vsnprintf(text, sizeof(text), format, arguments);
+    text_format(text, sizeof(text), format, arguments);
     return evidence_draft_copy(draft, text);
 }
 
@@ -70,7 +75,7 @@ void evidence_draft_warn(struct evidence_draft *draft, const char *format, ...)
     char text[TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    text_format(text, sizeof(text), format, arguments);
     va_end(arguments);
     evidence_draft_note(draft, EVIDENCE_WARNING "%s", text);
 }

@@ -8,11 +8,16 @@
 #ifndef TOPOLOGY_EVIDENCE_DRAFT_H
 #define TOPOLOGY_EVIDENCE_DRAFT_H
 
+#include "base/texts/packed_text.h"
 #include "topology/node_evidence.h"
 
 #define EVIDENCE_DRAFT_NOTES 256u
 
+/* The arrays come last: what is near the start is reached by shorter code. */
 struct evidence_draft {
+    struct arena *arena;
+    bool failed;
+    bool has_rates, has_link_counts, has_gpu_links, has_nic_links;
     struct node_evidence evidence; /* its plain fields (nvlink, host_memory_bytes, …) are the
                                     * reader's to set; arrays, counts and texts are the draft's */
     struct evidence_gpu gpus[NODE_MAXIMUM_GPUS];
@@ -23,10 +28,7 @@ struct evidence_draft {
     unsigned link_counts[NODE_MAXIMUM_GPUS][NODE_MAXIMUM_GPUS];
     enum link_kind gpu_links[NODE_MAXIMUM_GPUS][NODE_MAXIMUM_GPUS];
     enum link_kind nic_links[NODE_MAXIMUM_GPUS][NODE_MAXIMUM_NICS];
-    bool has_rates, has_link_counts, has_gpu_links, has_nic_links;
     const char *notes[EVIDENCE_DRAFT_NOTES];
-    struct arena *arena;
-    bool failed;
 };
 
 /* source_text: "nvml", "topo -m n1.txt". On the heap: the draft is about 100 KiB. */
@@ -59,6 +61,15 @@ void evidence_draft_set_nic_link(struct evidence_draft *draft, unsigned gpu, uns
 
 /* The draft is empty afterwards, and still to be freed. */
 struct node_evidence *evidence_draft_finish(struct evidence_draft *draft, struct error_info *err);
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define evidence_draft_format(draft, format, ...)                                                  \
+    (evidence_draft_format)(draft, PACKED_TEXT(format), ##__VA_ARGS__)
+#define evidence_draft_note(draft, format, ...)                                                    \
+    (evidence_draft_note)(draft, PACKED_TEXT(format), ##__VA_ARGS__)
+#define evidence_draft_warn(draft, format, ...)                                                    \
+    (evidence_draft_warn)(draft, PACKED_TEXT(format), ##__VA_ARGS__)
+#endif
 
 DEFINE_CLEANUP(evidence_draft);
 

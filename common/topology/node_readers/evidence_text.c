@@ -2,6 +2,7 @@
 /* Reading; writing is in evidence/evidence_encode.c. */
 #include "topology/node_readers/evidence_text.h"
 #include "base/parse_number.h"
+#include "topology/merge/remarks.h"
 #include "topology/node_readers/evidence/evidence_words.h"
 #include <string.h>
 
@@ -11,7 +12,6 @@
 struct decoder {
     const char *source;
     unsigned line;
-    char *words[MAXIMUM_WORDS];
     unsigned word_count;
     struct node_evidence *evidence;
     struct evidence_gpu *gpus;
@@ -23,6 +23,7 @@ struct decoder {
     unsigned *counts;                      /* likewise */
     enum link_kind *gpu_links, *nic_links; /* gpu_count rows of gpu_count and nic_count */
     bool has_node, has_pairs, has_end;
+    char *words[MAXIMUM_WORDS];
 };
 
 static int refuse(const struct decoder *decoder, struct error_info *err, const char *what)
@@ -350,6 +351,8 @@ static int decode_note(struct decoder *decoder, struct error_info *err)
     struct node_evidence *evidence = decoder->evidence;
     if (evidence->note_count == EVIDENCE_TEXT_MAXIMUM_NOTES)
         return refuse(decoder, err, "a note too many");
+    if (!REMARKS_KEPT)
+        return 0;
     return read_text_or_empty(decoder, 1, &decoder->notes[evidence->note_count++], err);
 }
 
@@ -358,6 +361,8 @@ static int decode_fact(struct decoder *decoder, struct error_info *err)
     struct node_evidence *evidence = decoder->evidence;
     if (evidence->fact_count == EVIDENCE_TEXT_MAXIMUM_FACTS)
         return refuse(decoder, err, "a fact too many");
+    if (!REMARKS_KEPT)
+        return 0;
     struct topology_fact *fact = &decoder->facts[evidence->fact_count++];
     if (read_text_or_empty(decoder, 1, &fact->fact, err) < 0 ||
         read_text_or_empty(decoder, 2, &fact->value, err) < 0 ||

@@ -2,6 +2,7 @@
 #include "topology/node_readers/node_file.h"
 #include "base/yaml_fields.h"
 #include "topology/cluster_readers/rate.h"
+#include "topology/merge/remarks.h"
 #include "topology/node_readers/evidence_draft.h"
 #include "topology/node_readers/text/node_file_links.h"
 #include <ctype.h>
@@ -291,7 +292,7 @@ static int load_nics(struct evidence_draft *draft, const struct yaml_node *list,
 static int load_facts(struct evidence_draft *draft, const struct yaml_node *list,
                       struct error_info *err)
 {
-    if (!list)
+    if (!list || !REMARKS_KEPT)
         return 0;
     if (check_list(list, NODE_FILE_MAXIMUM_FACTS, err) < 0)
         return -1;
