@@ -10,8 +10,6 @@
  * ranks: each tier is a pipe as wide as the shares of the job's GPUs together, and the phases
  * of a step (TP, CP, EP and PP of every micro batch, then DP) follow one another:
  *     sum over flows f and slots s of   exposed_f bytes_f,s seconds_s / N
- * The busiest link says how much longer the slowest path waits than the mean: over all
- * switches, the bytes that go up from one over its nodes' share of the next tier.
  * O(blocks) for each dimension.
  */
 #ifndef MAPPING_MAPPING_COST_H

@@ -228,6 +228,30 @@ static void add_note(const char *note, const struct text_style *style, struct te
                         text_tone_end(style, TONE_WARNING));
 }
 
+static bool is_in_fabric(const struct cluster_topology *cluster, unsigned node)
+{
+    unsigned at = cluster->nodes[node].fabric_node;
+    return at != FABRIC_NONE && cluster->fabric->nodes[at].leaf != FABRIC_NONE;
+}
+
+/* Nodes of the map that no switch is known to join. */
+static void add_strays(const struct rank_map *map, struct text_buffer *out)
+{
+    size_t strays = 0;
+    const char *first = NULL;
+    for (size_t block = 0; map->cluster->fabric && block < map->block_count; block++) {
+        unsigned node = map->block_nodes[block];
+        if (is_in_fabric(map->cluster, node))
+            continue;
+        first = strays++ == 0 ? map->cluster->nodes[node].name : first;
+    }
+    if (strays > 0 && strays < map->block_count)
+        text_buffer_add(out,
+                        "  %zu of %zu nodes (%s%s) are under no switch that is known: counted as "
+                        "farthest, used last\n",
+                        strays, map->block_count, first, strays > 1 ? ", ..." : "");
+}
+
 static void add_title(const struct map_report *report, const struct text_style *style,
                       struct text_buffer *out)
 {
@@ -273,6 +297,7 @@ void map_report_text(const struct map_report *report, const struct text_style *s
         text_buffer_add_text(out, "  one row per node; --all prints one per rank\n");
     add_cost(&report->outlook->cost, style, out);
     add_quality(report, out);
+    add_strays(report->map, out);
 }
 
 void map_report_hostfile(const struct map_report *report, struct text_buffer *out)
