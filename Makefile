@@ -186,13 +186,13 @@ EVALUATION_SOURCES := \
 	common/mapping/evaluation/rank_places.c
 
 MAPPING_SOURCES := \
-	common/mapping/block_order.c \
+	common/mapping/solver/block_order.c \
 	common/mapping/fabric_tree.c \
 	common/mapping/gpu_mapping.c \
 	common/mapping/mapping_cost.c \
 	common/mapping/name_order.c \
 	common/mapping/node_mapping.c \
-	common/mapping/node_packing.c \
+	common/mapping/solver/node_packing.c \
 	common/mapping/node_permutation.c \
 	common/mapping/objective.c \
 	common/mapping/placement.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/node_mapping.h"
-#include "mapping/node_packing.h"
+#include "mapping/solver/node_packing.h"
 #include <inttypes.h>
 #include <string.h>
 

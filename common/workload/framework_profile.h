@@ -20,11 +20,11 @@ struct framework_profile {
      * FSDP2 keeps fp32 shards that are the master copy too (4 + 4 + 8), and gathers bf16. */
     double parameter_bytes; /* compute copy */
     double gradient_bytes;
-    double optimizer_bytes;  /* master + moments */
-    double logits_bytes;     /* per logit */
-    uint64_t constant_bytes; /* context, communication library, unexplained */
-    double fragmentation;    /* kept by its allocator beyond what is in use, share of that */
-    bool sequence_parallel;  /* with TP */
+    double optimizer_bytes;    /* master + moments */
+    double logits_bytes;       /* per logit */
+    uint64_t constant_bytes;   /* context, communication library, unexplained */
+    double fragmentation;      /* kept by its allocator beyond what is in use, share of that */
+    bool sequence_parallel;    /* with TP */
     bool pipeline_before_data; /* can be told to number tp-cp-ep-pp-dp */
     enum profile_verdict pipeline[SHARDING_COUNT]; /* that sharding with pp > 1 */
     const char *pipeline_reason[SHARDING_COUNT];

@@ -119,8 +119,7 @@ const char *job_key_help(enum job_key key); /* one line, for manuals */
 
 struct job_spec *job_spec_create(struct error_info *err);
 void job_spec_free(struct job_spec *spec);
-/* One key: its value, or bounds ("<=4"). The value's text and where are copied. Errors: "<where>:
- * <key>: <what>". */
+/* One key: its value, or bounds ("<=4"), which are copied. Errors: "<where>: <key>: <what>". */
 int job_spec_set(struct job_spec *spec, const char *key, const char *value, const char *where,
                  struct error_info *err);
 /* "auto,model=llama3-8b,tp=8,pp<=4". Refuses: an empty item, an unknown key (with the nearest), a
@@ -135,8 +134,7 @@ int job_spec_parse_yaml(struct job_spec *spec, const char *text, size_t bytes, c
 int job_spec_merge_below(struct job_spec *spec, const struct job_spec *lower,
                          struct error_info *err);
 
-/* Refuses a word that no stage knows yet, and keys that contradict each other (schedule=1f1b with
- * vpp=2). */
+/* Refuses keys that contradict each other (schedule=1f1b with vpp=2). */
 int job_spec_check_available(const struct job_spec *spec, struct error_info *err);
 
 uint64_t job_spec_number(const struct job_spec *spec, enum job_key key, uint64_t otherwise);
@@ -145,8 +143,7 @@ const char *job_spec_text(const struct job_spec *spec, enum job_key key); /* NUL
 enum rank_order job_spec_order(const struct job_spec *spec);
 bool job_spec_order_is_open(const struct job_spec *spec);
 bool job_spec_has_degrees(const struct job_spec *spec); /* any of tp … dp given */
-/* The given degrees; 0 where omitted. */
-void job_spec_degrees(const struct job_spec *spec, struct degrees *ret);
+void job_spec_degrees(const struct job_spec *spec, struct degrees *ret); /* 0 where omitted */
 
 DEFINE_CLEANUP(job_spec);
 

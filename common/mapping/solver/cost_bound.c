@@ -246,34 +246,52 @@ static uint64_t sum_by_ratio(const struct bound *bound, unsigned most)
     return best > 0 ? (uint64_t)(best * bound->blocks * (1 - 1e-9)) : 0;
 }
 
+/* sums[n]: the least that n blocks cost in the sets so far; one more set of up to `most`. */
+static void add_set(uint64_t *sums, unsigned blocks, const uint64_t *costs, unsigned most)
+{
+    for (unsigned n = blocks; n > 0; n--)
+        for (unsigned size = 1; size <= most && size <= n; size++)
+            if (sums[n - size] != NO_COST)
+                sums[n] = smaller(sums[n], sums[n - size] + costs[size]);
+}
+
+struct choices {
+    unsigned most;  /* the largest set */
+    uint64_t turns; /* that finding the cheapest way takes */
+};
+
+static struct choices choices_of(const struct size_count *sizes, unsigned kinds, unsigned blocks)
+{
+    struct choices choices = {0, 0};
+    for (unsigned i = 0; i < kinds; i++) {
+        choices.most = sizes[i].size > choices.most ? sizes[i].size : choices.most;
+        choices.turns += (uint64_t)sizes[i].count * sizes[i].size * blocks;
+    }
+    return choices;
+}
+
 /* The cheapest way to spread the blocks over sets that hold at most so many. */
 static int sum_of_choices(const struct bound *bound, const struct size_count *sizes, unsigned kinds,
                           uint64_t *ret, struct error_info *err)
 {
-    unsigned blocks = bound->blocks, most = 0;
-    uint64_t choices = 0;
-    for (unsigned i = 0; i < kinds; i++) {
-        most = sizes[i].size > most ? sizes[i].size : most;
-        choices += (uint64_t)sizes[i].count * sizes[i].size * blocks;
-    }
-    if (choices > CHOICES_MAXIMUM) {
-        *ret = sum_by_ratio(bound, most);
+    unsigned blocks = bound->blocks;
+    struct choices choices = choices_of(sizes, kinds, blocks);
+    if (choices.turns > CHOICES_MAXIMUM) {
+        *ret = sum_by_ratio(bound, choices.most);
         return 0;
     }
     CLEANUP_MEMORY uint64_t *sums = memory_allocate_array((size_t)blocks + 1, sizeof(*sums));
-    CLEANUP_MEMORY uint64_t *costs = memory_allocate_array((size_t)most + 1, sizeof(*costs));
+    CLEANUP_MEMORY
+    uint64_t *costs = memory_allocate_array((size_t)choices.most + 1, sizeof(*costs));
     if (!sums || !costs)
         return error_set_memory(err);
-    for (unsigned size = 0; size <= most; size++)
+    for (unsigned size = 0; size <= choices.most; size++)
         costs[size] = set_cost(bound, size < blocks ? size : blocks);
     for (unsigned n = 1; n <= blocks; n++)
         sums[n] = NO_COST;
     for (unsigned i = 0; i < kinds; i++)
         for (unsigned set = 0; set < sizes[i].count; set++)
-            for (unsigned n = blocks; n > 0; n--)
-                for (unsigned size = 1; size <= sizes[i].size && size <= n; size++)
-                    if (sums[n - size] != NO_COST)
-                        sums[n] = smaller(sums[n], sums[n - size] + costs[size]);
+            add_set(sums, blocks, costs, sizes[i].size);
     *ret = sums[blocks] == NO_COST ? 0 : sums[blocks];
     return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/solver/mapping_search.h"
 #include "base/memory.h"
-#include "mapping/node_packing.h"
 #include "mapping/solver/cost_bound.h"
 #include "mapping/solver/exact_search.h"
 #include "mapping/solver/exchange_search.h"
+#include "mapping/solver/node_packing.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #ifndef MAPPING_SOLVER_MAPPING_SEARCH_H
 #define MAPPING_SOLVER_MAPPING_SEARCH_H
 
-#include "mapping/block_order.h"
 #include "mapping/fabric_tree.h"
+#include "mapping/solver/block_order.h"
 #include "mapping/solver/flow_weights.h"
 
 /* Exchanges looked at, unless a request says otherwise: some milliseconds, and less where there are

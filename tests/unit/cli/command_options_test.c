@@ -64,7 +64,7 @@ static void says_what_is_wrong(void **state)
         {&plan_help, {"--model="}, "the value is empty"},
         {&plan_help, {"--cluster", "a", "--cluster=b"}, "given twice, as a and as b"},
         {&plan_help, {"--format", "hostfile"}, "it writes text, json and yaml"},
-        {&map_help, {"--format", "svg"}, "hostfile and rankfile"},
+        {&map_help, {"--format", "csv"}, "hostfile, rankfile and svg"},
         {&plan_help, {"--plan", "tp=8,tp=9"}, "--plan"},
         {&plan_help, {"--job", "/nonexistent"}, "/nonexistent"},
         {&plan_help, {"-x"}, "unknown option -x"},

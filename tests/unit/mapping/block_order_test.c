@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mapping/block_order.h"
+#include "mapping/solver/block_order.h"
 #include "tests/support/unit_test.h"
 
 #include "base/text_buffer.h"
@@ -139,4 +139,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(keeps_everything_together_without_degrees),
 };
 
-int main(void) { return unit_test_main("mapping/block_order", tests, COUNT_OF(tests)); }
+int main(void) { return unit_test_main("mapping/solver/block_order", tests, COUNT_OF(tests)); }

@@ -161,7 +161,7 @@ static bool scene_open_two_kinds(struct scene *scene)
     scene->map = rank_map_create(&request, &err);
     if (!scene->map)
         return false;
-    mapping_cost_compute(scene->map, NULL, &scene->cost);
+    mapping_cost_compute(scene->map, NULL, NULL, &scene->outlook.cost);
     return true;
 }
 

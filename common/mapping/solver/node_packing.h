@@ -13,11 +13,11 @@
  * Ties go by shape, then by natural order: names decide only between what is equal, so
  * renaming nodes never changes the cost. Deterministic; O(nodes * kinds) and better.
  */
-#ifndef MAPPING_NODE_PACKING_H
-#define MAPPING_NODE_PACKING_H
+#ifndef MAPPING_SOLVER_NODE_PACKING_H
+#define MAPPING_SOLVER_NODE_PACKING_H
 
-#include "mapping/block_order.h"
 #include "mapping/fabric_tree.h"
+#include "mapping/solver/block_order.h"
 
 /* ret_nodes[position in order] = cluster node index; tree->node_count >= order->block_count. */
 int node_packing_solve(const struct fabric_tree *tree, const struct block_order *order,

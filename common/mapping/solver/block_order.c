@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mapping/block_order.h"
+#include "mapping/solver/block_order.h"
 #include "base/cleanup.h"
 #include <inttypes.h>
 

@@ -15,8 +15,8 @@
  *
  * Pure; closed form, no allocation.
  */
-#ifndef MAPPING_BLOCK_ORDER_H
-#define MAPPING_BLOCK_ORDER_H
+#ifndef MAPPING_SOLVER_BLOCK_ORDER_H
+#define MAPPING_SOLVER_BLOCK_ORDER_H
 
 #include "base/error.h"
 #include "workload/parallelism.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mapping/node_packing.h"
+#include "mapping/solver/node_packing.h"
 #include <stdlib.h>
 #include <string.h>
 
