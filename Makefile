@@ -722,7 +722,7 @@ PLUGIN_CFLAGS := $(shell $(CC) -Oz -E -x c /dev/null > /dev/null 2>&1 && echo -O
 		$(if $(findstring clang,$(CC)),,-malign-data=abi)) \
 	$(if $(findstring clang,$(CC)),,-flto -flto-partition=one -fno-inline-functions-called-once \
 	-fno-tree-pre -fno-tree-loop-im -fno-move-loop-invariants -fno-thread-jumps \
-	-fno-tree-dominator-opts -fno-code-hoisting -fno-ira-hoist-pressure -fipa-pta \
+	-fno-shrink-wrap -fno-tree-dominator-opts -fno-code-hoisting -fno-ira-hoist-pressure -fipa-pta \
 	-fno-math-errno -fno-trapping-math)
 PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -nostartfiles -Wl,-z,pack-relative-relocs,-z,noseparate-code,-O1,--strip-all,--no-eh-frame-hdr,--no-ld-generated-unwind-info
 # Room for the plugin's messages, packed by gzip (common/base/texts/packed_text.h): with gcc's LTO,
@@ -730,7 +730,7 @@ PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -nostartfiles -Wl,-z,pack-relative-relocs,-z,
 # formats are checked where the same sources are compiled for the command line. PLUGIN_BUILD:
 # common/topology/merge/remarks.h.
 ifeq (,$(findstring clang,$(CC))$(filter-out x86_64%,$(MACHINE)))
-PACKED_TEXTS_BYTES := 7552
+PACKED_TEXTS_BYTES := 7680
 endif
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE

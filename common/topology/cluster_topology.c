@@ -46,8 +46,6 @@ static int warn_of_domain(const struct cluster_topology *cluster, unsigned kind,
                           struct error_info *err)
 {
     struct fabric *fabric = (struct fabric *)cluster->fabric; /* the cluster's own */
-    if (!REMARKS_KEPT)
-        return 0;
     const char **warnings =
         arena_allocate_array(fabric->arena, fabric->warning_count + 1, sizeof(*warnings));
     const char *text = arena_format(fabric->arena, "an nvlink_domain joins nodes of %s, %s",
@@ -72,6 +70,8 @@ static int warn_of_domain(const struct cluster_topology *cluster, unsigned kind,
 static int check_domains(const struct cluster_topology *cluster, struct error_info *err)
 {
     const struct fabric *fabric = cluster->fabric;
+    if (!REMARKS_KEPT)
+        return 0;
     CLEANUP_MEMORY bool *warned = memory_allocate_array(cluster->kind_count, sizeof(*warned));
     if (!warned)
         return error_set_memory(err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/cluster_readers/cluster_fabric.h"
 #include "topology/fabric_readers/fabric_file.h"
+#include "topology/merge/remarks.h"
 
 static int note_names(struct name_index *index, const struct node_list *list,
                       struct error_info *err)
@@ -15,7 +16,7 @@ static int note_names(struct name_index *index, const struct node_list *list,
 static int warn_unplaced(struct fabric_draft *draft, const char *source,
                          const struct node_list *nodes, struct error_info *err)
 {
-    if (fabric_draft_switch_count(draft) == 0)
+    if (!REMARKS_KEPT || fabric_draft_switch_count(draft) == 0)
         return 0; /* NVLink domains alone */
     CLEANUP(name_index) struct name_index *placed = name_index_create();
     if (!placed)
@@ -55,6 +56,8 @@ static bool warn_first_undeclared(struct fabric_draft *draft, const struct name_
 static int warn_undeclared(struct fabric_draft *draft, const struct node_list *nodes,
                            struct error_info *err)
 {
+    if (!REMARKS_KEPT)
+        return 0;
     CLEANUP(name_index) struct name_index *declared = name_index_create();
     if (!declared)
         return error_set_memory(err);

@@ -2,6 +2,7 @@
 /* Reading; writing is in evidence/evidence_encode.c. */
 #include "topology/node_readers/evidence_text.h"
 #include "base/parse_number.h"
+#include "base/texts/packed_text.h"
 #include "topology/merge/remarks.h"
 #include "topology/node_readers/evidence/evidence_words.h"
 #include <string.h>
@@ -28,8 +29,13 @@ struct decoder {
 
 static int refuse(const struct decoder *decoder, struct error_info *err, const char *what)
 {
-    return error_set(err, "%s: line %u of the evidence: %s", decoder->source, decoder->line, what);
+    return error_set(err, "%s: line %u of the evidence: %s", decoder->source, decoder->line,
+                     packed_text(what));
 }
+
+#ifdef TEXTS_PACKED /* base/texts/packed_text.h */
+#define refuse(decoder, err, what) (refuse)(decoder, err, PACKED_TEXT(what))
+#endif
 
 static int read_number(const struct decoder *decoder, unsigned word, uint64_t maximum,
                        uint64_t *ret, struct error_info *err)
