@@ -968,6 +968,12 @@ bench:  ## the benchmarks, in the release variant
 	$(SUB_MAKE) VARIANT=release all bench-programs
 	$(SUB_MAKE) VARIANT=release run-bench
 
+.PHONY: bench-instructions
+bench-instructions:  ## instructions of one map, by callgrind (valgrind)
+	@$(DEPS) build
+	$(SUB_MAKE) VARIANT=release bench-programs
+	tests/bench/instructions
+
 .PHONY: run-bench
 run-bench:
 	@for program in $(BENCH_PROGRAMS); do echo "== $${program##*/}"; $$program || exit 1; done

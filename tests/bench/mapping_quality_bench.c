@@ -264,7 +264,8 @@ static void print_table(struct table *table, const struct set *set)
     for (unsigned c = 0; c < CONTENDER_COUNT; c++) {
         struct column *column = &table->columns[c];
         if (column->count == 0) {
-            printf("  %-24s left out\n", contender_names[c]);
+            printf("  %-24s %s\n", contender_names[c],
+                   column->runs > 0 ? "no answer" : "not run, or not installed");
             continue;
         }
         printf("  %-24s %8.3f %8.3f %8.3f %12.3f %5u %5u %5u %9.3f %9.3f", contender_names[c],

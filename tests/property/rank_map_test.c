@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Random clusters, degrees and orders: every rank has a place of its own, TP groups stay on
  * a node, replicas stay together, and neither the order nor the names of the nodes change
- * what the mapping costs. */
+ * what the mapping costs. PARPLAN_CASES sets how many. */
 #include "mapping/mapping_cost.h"
 #include "tests/support/test_cluster.h"
 #include "tests/support/unit_test.h"
@@ -302,12 +302,13 @@ static void check_sample(const struct sample *sample)
 static void holds_on_random_clusters(void **state)
 {
     (void)state;
-    for (unsigned round = 0; round < ROUNDS; round++) {
+    unsigned rounds = unit_test_cases(ROUNDS);
+    for (unsigned round = 0; round < rounds; round++) {
         struct sample sample;
         draw_sample(&sample);
         check_sample(&sample);
     }
-    assert_true(wide_groups_kept > 20 && near_replicas > 20);
+    assert_true(rounds < ROUNDS || (wide_groups_kept > 20 && near_replicas > 20));
 }
 
 static const struct CMUnitTest tests[] = {cmocka_unit_test(holds_on_random_clusters)};

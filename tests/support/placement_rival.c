@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #define PATH_BYTES 256u
 #define ARGUMENTS_MAXIMUM 10u
 #define LINE_BYTES 256u
+#define RUN_SECONDS 10.0
+#define NAP_NANOSECONDS 100000L
 /* METIS counts in 32 bits. */
 #define EDGE_SUM 1e9
 #define DISTANCE_UNIT 1000.0
@@ -305,13 +308,29 @@ static double now_milliseconds(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
+/* Scotch hangs now and then under load: what takes longer than RUN_SECONDS ends badly too. */
+static int wait_for(pid_t child)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NANOSECONDS};
+    double end = now_milliseconds() + 1e3 * RUN_SECONDS;
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (now_milliseconds() > end) {
+            kill(child, SIGKILL);
+            waitpid(child, &status, 0);
+            return 1;
+        }
+        nanosleep(&nap, NULL);
+    }
+    return status == 0 ? 0 : 1;
+}
+
 /* 1: it ended badly. */
 static int run(const struct board *board, char *const *arguments, struct error_info *err)
 {
     char log[PATH_BYTES];
     posix_spawn_file_actions_t actions;
     pid_t child;
-    int status = 0;
     snprintf(log, sizeof(log), "%s/log", board->folder);
     if (posix_spawn_file_actions_init(&actions) != 0)
         return error_set_memory(err);
@@ -319,9 +338,9 @@ static int run(const struct board *board, char *const *arguments, struct error_i
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
     int failed = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (failed || waitpid(child, &status, 0) != child)
+    if (failed)
         return error_set(err, "%s could not be run", arguments[0]);
-    return status == 0 ? 0 : 1;
+    return wait_for(child);
 }
 
 /* A number from the start of *text on, which is moved behind it. */

@@ -2,6 +2,7 @@
 #include "tests/support/unit_test.h"
 
 #include "base/memory.h"
+#include "base/parse_number.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define CASES_MAXIMUM 100000000u
 
 #ifdef MEMORY_TORTURE
 
@@ -152,6 +155,16 @@ bool unit_test_is_tortured(void)
 {
     const char *value = getenv("PARPLAN_TORTURE");
     return value && strcmp(value, "1") == 0;
+}
+
+unsigned unit_test_cases(unsigned otherwise)
+{
+    uint64_t count = otherwise;
+    const char *text = getenv("PARPLAN_CASES");
+    struct error_info err = {.kind = ERROR_NONE};
+    if (text && parse_unsigned(text, 1, CASES_MAXIMUM, &count, &err) < 0)
+        fail_msg("PARPLAN_CASES: %s", err.text);
+    return (unsigned)count;
 }
 
 int unit_test_main(const char *name, const struct CMUnitTest *tests, size_t count)

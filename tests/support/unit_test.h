@@ -41,6 +41,9 @@ int unit_test_main(const char *name, const struct CMUnitTest *tests, size_t coun
  * (they skip). */
 bool unit_test_is_tortured(void);
 
+/* How many random cases a law is tried on: PARPLAN_CASES, else `otherwise`. */
+unsigned unit_test_cases(unsigned otherwise);
+
 /* Something that allocates, gives everything back, and returns 0, or -1 with err set. */
 typedef int (*unit_test_scenario_fn)(void *context, struct error_info *err);
 
