@@ -89,19 +89,25 @@ static void find_slots(struct board *board)
 
 static int board_init(struct board *board, struct error_info *err)
 {
-    size_t nodes = board->sample->node_count + 1;
+    const struct fragmented_case *sample = board->sample;
+    size_t nodes = sample->node_count + 1;
     unsigned **arrays[] = {&board->group_of, &board->first, &board->placed, &board->room,
                            &board->nodes};
-    for (size_t i = 0; i < COUNT_OF(arrays); i++)
-        if (!(*arrays[i] = arena_allocate_array(board->arena, nodes, sizeof(unsigned))))
-            return error_set_memory(err);
+    for (size_t i = 0; i < COUNT_OF(arrays); i++) {
+        *arrays[i] = arena_allocate_array(board->arena, nodes, sizeof(unsigned));
+        if (!*arrays[i]) {
+            error_set_memory(err);
+            return -1;
+        }
+    }
     find_groups(board);
     board->slots =
         arena_allocate_array(board->arena, (size_t)board->group_count * board->group_count, 1);
-    if (!board->slots)
-        return error_set_memory(err);
+    if (!board->slots) {
+        error_set_memory(err);
+        return -1;
+    }
     find_slots(board);
-    const struct fragmented_case *sample = board->sample;
     flow_weights_of(&sample->traffic, &sample->seconds, &sample->degrees, sample->order,
                     &board->weights);
     board->graph =
