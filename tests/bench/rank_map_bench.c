@@ -39,8 +39,8 @@ static const char *const objective_names[OBJECTIVE_COUNT] = {"rule", "cost"};
 
 static const struct size {
     unsigned nodes;
-    double limit_milliseconds;
-} sizes[] = {{1024, 5}, {16384, 5}, {65536, 25}};
+    double limit_milliseconds; /* 0: the design has no figure */
+} sizes[] = {{1024, 0}, {16384, 5}, {65536, 25}};
 
 /* GB of a pair per step of a 70B model, TP 8 x PP x DP; 450 and 50 GB/s, the spine and what is
  * above it 1.17 (collectives) and 1.70 times (messages) as long a tier. */
@@ -306,7 +306,7 @@ static int run_bench(const struct bench *bench, struct error_info *err)
     if (!cluster || run_rounds(bench, cluster, leaves, times, err) < 0)
         return -1;
     double worst = print_bench(bench, times);
-    if (worst > bench->limit_milliseconds * BENCH_SLACK)
+    if (bench->limit_milliseconds > 0 && worst > bench->limit_milliseconds * BENCH_SLACK)
         return error_set(err, "map took %.1f ms, the design says %.0f", worst,
                          bench->limit_milliseconds);
     return 0;
