@@ -131,7 +131,7 @@ static const struct option_rule rules[] = {
      BIT(COMMAND_MAP), OPTION_TEXTS, AT(pin), 0, 0},
     {"exact", NULL, "the proven optimum, of up to 20 nodes; about a second", BIT(COMMAND_MAP),
      OPTION_FLAG, AT(exact), 0, 0},
-    {"budget", "N", "exchanges that the search looks at; default 400000, fewer on many nodes",
+    {"budget", "N", "exchanges that the search looks at; default 400000, less on many nodes",
      BIT(COMMAND_MAP), OPTION_NUMBER, AT(budget), 1, 10000000000},
     {NULL, NULL, "Which task:", BIT(COMMAND_ENV), OPTION_HEADING, 0, 0, 0},
     {"rank", "R|all", "the task's number in RANK order; default all", BIT(COMMAND_ENV), OPTION_TEXT,

@@ -2,7 +2,7 @@
 #include "mapping/solver/exchange_search.h"
 
 /* Annealing with fewer exchanges than this for each unit ends worse than descent alone. */
-#define ANNEALING_PER_UNIT 150u
+#define ANNEALING_PER_UNIT 400u
 /* … and with more it gains no more. */
 #define ANNEALING_ENOUGH_PER_UNIT 3000u
 #define COOLING_STEPS 32u

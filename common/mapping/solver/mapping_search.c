@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-/* More starts than two take too long from there on. */
-#define MANY_STARTS_NODES 8192u
-
 /* Enough for descent, too little for annealing. */
 #define DESCENT_PER_UNIT 100u
 
@@ -95,16 +92,28 @@ static int try_tile(struct solution *solution, const struct block_tile *tile,
     return try_start(solution, &order, err);
 }
 
+/* More nodes, under a vertex of more nodes: nothing that names decide. */
+static bool is_larger_leaf(const struct fabric_vertex *vertices, unsigned left, unsigned right)
+{
+    const struct fabric_vertex *l = &vertices[left], *r = &vertices[right];
+    if (l->node_count != r->node_count)
+        return l->node_count > r->node_count;
+    if (l->slot != r->slot)
+        return l->slot < r->slot;
+    const struct fabric_vertex *above_l = &vertices[l->parent], *above_r = &vertices[r->parent];
+    if (above_l->node_count != above_r->node_count)
+        return above_l->node_count > above_r->node_count;
+    return above_l->slot < above_r->slot;
+}
+
 static unsigned largest_leaf(const struct fabric_tree *tree)
 {
-    unsigned best = 0, most = 0;
-    for (unsigned v = 0; v < tree->vertex_count; v++) {
-        if (tree->vertices[v].child_count > 0 || tree->vertices[v].node_count <= most)
-            continue;
-        most = tree->vertices[v].node_count;
-        best = v;
-    }
-    return best;
+    unsigned best = tree->vertex_count;
+    for (unsigned v = 0; v < tree->vertex_count; v++)
+        if (tree->vertices[v].child_count == 0 &&
+            (best == tree->vertex_count || is_larger_leaf(tree->vertices, v, best)))
+            best = v;
+    return best < tree->vertex_count ? best : 0;
 }
 
 /* The stages of the rectangle that a vertex likes best. */
@@ -154,7 +163,8 @@ static int try_starts(struct solution *solution, struct error_info *err)
     struct block_tile liked = liked_tile(solution);
     if (liked.stages < stages && try_tile(solution, &liked, err) < 0)
         return -1;
-    for (unsigned tile = 1; tile < stages && plain->block_count <= MANY_STARTS_NODES; tile++) {
+    for (unsigned tile = 1; tile < stages && plain->block_count <= MAPPING_SEARCH_MANY_NODES;
+         tile++) {
         struct block_tile other = {tile, tile, units};
         if (stages % tile == 0 && try_tile(solution, &other, err) < 0)
             return -1;
@@ -336,7 +346,7 @@ static int solution_init(struct solution *solution, struct error_info *err)
 static uint64_t usual_budget(const struct mapping_problem *problem)
 {
     if (problem->order->block_count > MAPPING_SEARCH_MANY_NODES)
-        return MAPPING_SEARCH_BUDGET_MANY;
+        return 0;
     return problem->order->block_count > MAPPING_SEARCH_FEW_NODES ? MAPPING_SEARCH_BUDGET
                                                                   : MAPPING_SEARCH_BUDGET_FEW;
 }
@@ -357,7 +367,7 @@ int mapping_search(const struct mapping_problem *problem, unsigned *ret_nodes,
                    err) < 0 ||
         try_starts(&solution, err) < 0)
         return -1;
-    bool open = solution.cost > solution.bound || problem->pin_count > 0;
+    bool open = (solution.cost > solution.bound && budget > 0) || problem->pin_count > 0;
     if (open && units_fit(&solution) && search(&solution, &quality, err) < 0)
         return -1;
     for (unsigned block = 0; block < problem->order->block_count; block++)

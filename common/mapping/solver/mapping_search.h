@@ -20,8 +20,7 @@
 #define MAPPING_SEARCH_BUDGET UINT64_C(200000)
 #define MAPPING_SEARCH_FEW_NODES 64u
 #define MAPPING_SEARCH_BUDGET_FEW UINT64_C(400000)
-#define MAPPING_SEARCH_MANY_NODES 4096u
-#define MAPPING_SEARCH_BUDGET_MANY UINT64_C(20000)
+#define MAPPING_SEARCH_MANY_NODES 8192u /* from there on none: two starts are all */
 
 /* Up to here everything is tried always, while that takes no longer than the search; more on
  * request. */

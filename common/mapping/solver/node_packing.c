@@ -17,6 +17,7 @@ struct stretch_list {
 };
 
 struct child_key {
+    unsigned nodes;
     uint64_t shape;
     unsigned child;
 };
@@ -138,9 +139,26 @@ static unsigned largest_room(struct rooms *rooms)
 static int compare_shapes(const void *left, const void *right)
 {
     const struct child_key *l = left, *r = right;
+    if (l->nodes != r->nodes)
+        return l->nodes > r->nodes ? -1 : 1;
     if (l->shape != r->shape)
         return l->shape < r->shape ? -1 : 1;
     return (l->child > r->child) - (l->child < r->child);
+}
+
+/* By shape, then in natural order, so that names decide only between what is alike. */
+static void sort_children(struct packing *packing, const struct fabric_vertex *vertex)
+{
+    const struct fabric_vertex *vertices = packing->tree->vertices;
+    struct child_key *keys = packing->rooms.keys;
+    bool alike = true;
+    for (unsigned i = 0; i < vertex->child_count; i++) {
+        unsigned child = vertex->first_child + i;
+        keys[i] = (struct child_key){vertices[child].node_count, vertices[child].shape, child};
+        alike = alike && keys[i].shape == keys[0].shape;
+    }
+    if (!alike)
+        qsort(keys, vertex->child_count, sizeof(*keys), compare_shapes);
 }
 
 /* Those with equal room are taken by shape, then in natural order: put in reverse. */
@@ -148,16 +166,11 @@ static void open_rooms(struct packing *packing, const struct fabric_vertex *vert
 {
     const struct fabric_vertex *vertices = packing->tree->vertices;
     struct rooms *rooms = &packing->rooms;
-    bool alike = true;
     for (unsigned i = 0; i < vertex->child_count; i++) {
-        unsigned child = vertex->first_child + i;
-        rooms->keys[i] = (struct child_key){vertices[child].shape, child};
-        alike = alike && rooms->keys[i].shape == rooms->keys[0].shape;
-        if (vertices[child].node_count > rooms->most)
-            rooms->most = vertices[child].node_count;
+        unsigned nodes = vertices[vertex->first_child + i].node_count;
+        rooms->most = nodes > rooms->most ? nodes : rooms->most;
     }
-    if (!alike)
-        qsort(rooms->keys, vertex->child_count, sizeof(*rooms->keys), compare_shapes);
+    sort_children(packing, vertex);
     for (unsigned i = vertex->child_count; i-- > 0;) {
         unsigned child = rooms->keys[i].child;
         if (!vertices[child].loose)
@@ -261,8 +274,9 @@ static void place_aligned(struct packing *packing, unsigned index)
 {
     const struct fabric_vertex *vertex = &packing->tree->vertices[index];
     unsigned start = packing->stretches[packing->lists[index].first].start;
+    sort_children(packing, vertex);
     for (unsigned i = 0; i < vertex->child_count; i++) {
-        unsigned child = vertex->first_child + i;
+        unsigned child = packing->rooms.keys[i].child;
         give(packing, child, start, packing->tree->vertices[child].node_count);
         start += packing->tree->vertices[child].node_count;
     }

@@ -5,10 +5,11 @@
  *
  * Vertex by vertex from the root down. Where the children are of one shape, or all hold whole
  * stretches that are like each other, and every node is used: left to right (the aligned
- * case; the fabric order stays). Otherwise, from the widest kind of stretch to the single block:
- * as much as fits goes into the child with the smallest room that takes all of it, else into
- * the one with the most room, in whole stretches; what fits nowhere is laid over several
- * children, each stretch on its own, fullest first. Loose nodes come last.
+ * case; the fabric order stays, but for children of different sizes: larger ones first). Otherwise,
+ * from the widest kind of stretch to the single block: as much as fits goes into the child with the
+ * smallest room that takes all of it, else into the one with the most room, in whole stretches;
+ * what fits nowhere is laid over several children, each stretch on its own, fullest first. Loose
+ * nodes come last.
  *
  * Ties go by shape, then by natural order: names decide only between what is equal, so
  * renaming nodes never changes the cost. Deterministic; O(nodes * kinds) and better.
