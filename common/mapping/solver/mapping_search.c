@@ -220,6 +220,23 @@ static void write_sites(struct solution *solution, const struct arrangement *arr
     }
 }
 
+/* Units of several nodes have sites for whole units only, which pins of nodes do not name. */
+static int check_pins(const struct solution *solution, struct error_info *err)
+{
+    const struct mapping_problem *problem = solution->problem;
+    const struct fabric_tree *tree = problem->tree;
+    if (problem->pin_count > 0 && unit_nodes(solution) > 1)
+        return error_set(err, "TP groups of %u nodes cannot be pinned; use a smaller tp or no pins",
+                         unit_nodes(solution));
+    for (size_t i = 0; i < problem->pin_count; i++) {
+        unsigned node = problem->pins[i].node;
+        if (tree->nodes[solution->node_position[node]] != node)
+            return error_set(err, "%s is pinned, but has fewer GPUs than the job uses of a node",
+                             problem->cluster->nodes[node].name);
+    }
+    return 0;
+}
+
 /* Puts what is pinned where it belongs; then the cost is another. */
 static int apply_pins(const struct solution *solution, struct arrangement *arrangement,
                       struct error_info *err)
@@ -362,7 +379,7 @@ int mapping_search(const struct mapping_problem *problem, unsigned *ret_nodes,
     uint64_t world = (uint64_t)problem->order->block_count * problem->block_ranks;
     if (!arena)
         return error_set_memory(err);
-    if (solution_init(&solution, err) < 0 ||
+    if (solution_init(&solution, err) < 0 || check_pins(&solution, err) < 0 ||
         cost_bound(problem->weights, problem->tree, world, problem->block_ranks, &solution.bound,
                    err) < 0 ||
         try_starts(&solution, err) < 0)
