@@ -268,17 +268,22 @@ uint64_t exchange_search(struct arrangement *arrangement, uint64_t cost, uint64_
         return search.cost;
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
     struct arrangement best;
-    if (!arena || arrangement_init(&best, arrangement->graph, arrangement->sites, arena, err) < 0)
+    int ready = arena ? arrangement_init(&best, arrangement->graph, arrangement->sites, arena, err)
+                      : error_set_memory(err);
+    if (ready < 0)
         return UINT64_MAX;
     arrangement_copy(&best, arrangement);
     uint64_t best_cost = search.cost, enough = (uint64_t)units * ANNEALING_ENOUGH_PER_UNIT;
     while (best_cost > below && *budget / ANNEALING_PER_UNIT >= units) {
-        anneal(&search, &best, &best_cost, *budget < enough ? *budget : enough);
+        uint64_t before = *budget, exchanges = smaller(before, enough);
+        anneal(&search, &best, &best_cost, exchanges);
         descend(&search);
         if (search.cost < best_cost) {
             best_cost = search.cost;
             arrangement_copy(&best, arrangement);
         }
+        if (before - *budget < exchanges / 2) /* hardly anything may move: no end to it */
+            break;
     }
     arrangement_copy(arrangement, &best);
     return best_cost;

@@ -220,6 +220,23 @@ static void write_sites(struct solution *solution, const struct arrangement *arr
     }
 }
 
+/* Units of several nodes have sites for whole units only, which pins of nodes do not name. */
+static int check_pins(const struct solution *solution, struct error_info *err)
+{
+    const struct mapping_problem *problem = solution->problem;
+    const struct fabric_tree *tree = problem->tree;
+    if (problem->pin_count > 0 && unit_nodes(solution) > 1)
+        return error_set(err, "TP groups of %u nodes cannot be pinned; use a smaller tp or no pins",
+                         unit_nodes(solution));
+    for (size_t i = 0; i < problem->pin_count; i++) {
+        unsigned node = problem->pins[i].node;
+        if (tree->nodes[solution->node_position[node]] != node)
+            return error_set(err, "%s is pinned, but has fewer GPUs than the job uses of a node",
+                             problem->cluster->nodes[node].name);
+    }
+    return 0;
+}
+
 /* Puts what is pinned where it belongs; then the cost is another. */
 static int apply_pins(const struct solution *solution, struct arrangement *arrangement,
                       struct error_info *err)
@@ -340,7 +357,7 @@ static int solution_init(struct solution *solution, struct error_info *err)
         for (unsigned i = 0; tree->vertices[v].child_count == 0 && i < tree->vertices[v].node_count;
              i++)
             solution->position_vertex[tree->vertices[v].first_node + i] = v;
-    return 0;
+    return check_pins(solution, err);
 }
 
 static uint64_t usual_budget(const struct mapping_problem *problem)

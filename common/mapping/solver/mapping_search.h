@@ -56,7 +56,8 @@ struct mapping_problem {
     size_t pin_count;
 };
 
-/* ret_nodes[block] = cluster node index. */
+/* ret_nodes[block] = cluster node index. At most as many pins as blocks, each node and block once.
+ * Refused: pins where TP groups span nodes, or of a node that the tree leaves out. */
 int mapping_search(const struct mapping_problem *problem, unsigned *ret_nodes,
                    struct mapping_quality *ret, struct error_info *err);
 
