@@ -424,6 +424,7 @@ UNIT_TESTS := \
 	tests/unit/base/yaml_rows_test.c \
 	tests/unit/base/yaml_writer_test.c \
 	tests/unit/mapping/block_order_test.c \
+	tests/unit/mapping/fabric_tree_test.c \
 	tests/unit/mapping/gpu_mapping_test.c \
 	tests/unit/mapping/launcher_layout_test.c \
 	tests/unit/mapping/gpu_nics_test.c \
@@ -433,10 +434,21 @@ UNIT_TESTS := \
 	tests/unit/mapping/name_order_test.c \
 	tests/unit/mapping/node_mapping_test.c \
 	tests/unit/mapping/node_permutation_test.c \
+	tests/unit/mapping/objective_test.c \
 	tests/unit/mapping/placement_test.c \
 	tests/unit/mapping/rank_environment_test.c \
 	tests/unit/mapping/rail_agreement_test.c \
 	tests/unit/mapping/rank_map_test.c \
+	tests/unit/mapping/solver/arrangement_test.c \
+	tests/unit/mapping/solver/block_graph_test.c \
+	tests/unit/mapping/solver/cost_bound_test.c \
+	tests/unit/mapping/solver/exact_search_test.c \
+	tests/unit/mapping/solver/exchange_search_test.c \
+	tests/unit/mapping/solver/flow_weights_test.c \
+	tests/unit/mapping/solver/group_pairs_test.c \
+	tests/unit/mapping/solver/link_seconds_test.c \
+	tests/unit/mapping/solver/mapping_search_test.c \
+	tests/unit/mapping/solver/site_map_test.c \
 	tests/unit/mapping/traffic_test.c \
 	tests/unit/mapping/visible_gpus_test.c \
 	tests/unit/mapping/wire_plan_test.c \
@@ -618,6 +630,7 @@ SUPPORT_SOURCES := \
 	tests/support/reference_bench.c \
 	tests/support/run_table.c \
 	tests/support/scan_fixture.c \
+	tests/support/solver_case.c \
 	tests/support/svg_check.c \
 	tests/support/test_cluster.c \
 	tests/support/comma_locale.c \

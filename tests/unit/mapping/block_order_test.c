@@ -134,7 +134,98 @@ static void keeps_everything_together_without_degrees(void **state)
     assert_int_equal(order.units[1], 1);
 }
 
+/* Four stages of four replicas, or two of two that are two nodes wide. */
+static const struct degrees square = {8, 1, 1, 8, 4, 1, 4, 1, 4};
+static const struct degrees cells = {8, 2, 1, 16, 2, 1, 2, 1, 2};
+
+static const struct tile_row {
+    const char *name;
+    const struct degrees *degrees;
+    enum rank_order order;
+    struct block_tile tile;
+    const char *blocks, *units;
+} tiles[] = {
+    {"all stages of all units: replica after replica",
+     &square,
+     ORDER_TP_CP_EP_DP_PP,
+     {4, 4, 4},
+     "0 4 8 12 1 5 9 13 2 6 10 14 3 7 11 15",
+     "16 4 1"},
+    {"stage after stage",
+     &square,
+     ORDER_TP_CP_EP_DP_PP,
+     {1, 1, 4},
+     "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15",
+     "16 4 1"},
+    {"two stages side by side",
+     &square,
+     ORDER_TP_CP_EP_DP_PP,
+     {2, 2, 4},
+     "0 4 1 5 2 6 3 7 8 12 9 13 10 14 11 15",
+     "16 8 2 1"},
+    {"squares inside of halves of the replicas",
+     &square,
+     ORDER_TP_CP_EP_DP_PP,
+     {2, 4, 2},
+     "0 4 1 5 8 12 9 13 2 6 3 7 10 14 11 15",
+     "16 8 4 2 1"},
+    {"the same, stages side by side in RANK",
+     &square,
+     ORDER_TP_CP_EP_PP_DP,
+     {2, 4, 2},
+     "0 1 4 5 2 3 6 7 8 9 12 13 10 11 14 15",
+     "16 8 4 2 1"},
+    {"stage after stage from there",
+     &square,
+     ORDER_TP_CP_EP_PP_DP,
+     {1, 1, 4},
+     "0 4 8 12 1 5 9 13 2 6 10 14 3 7 11 15",
+     "16 4 1"},
+    {"cells of two nodes stay whole",
+     &cells,
+     ORDER_TP_CP_EP_DP_PP,
+     {1, 1, 2},
+     "0 1 2 3 4 5 6 7",
+     "8 4 2 1"},
+    {"the same, stages side by side in RANK",
+     &cells,
+     ORDER_TP_CP_EP_PP_DP,
+     {1, 1, 2},
+     "0 1 4 5 2 3 6 7",
+     "8 4 2 1"},
+};
+
+static void lays_rectangles(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(tiles); i++) {
+        const struct tile_row *row = &tiles[i];
+        struct block_order order;
+        struct error_info err = {.kind = ERROR_NONE};
+        if (block_order_of(row->degrees, row->order, 8, &order, &err) < 0)
+            fail_msg("%s: %s", row->name, err.text);
+        assert_int_equal(block_order_stages(&order), row->degrees->pp);
+        assert_int_equal(block_order_units(&order), row->degrees->dp);
+        assert_int_equal(block_order_unit_blocks(&order), row->degrees->cp);
+        block_order_tile(&order, &row->tile);
+        unsigned blocks[BLOCKS_MAXIMUM];
+        memset(blocks, 0xff, sizeof(blocks));
+        block_order_fill(&order, blocks);
+        assert_int_equal(blocks[order.block_count], ~0u); /* as many as there are, no more */
+        CLEANUP_DONE(text_buffer) struct text_buffer got, units;
+        joins(blocks, order.block_count, &got);
+        joins(order.units, order.unit_count, &units);
+        if (strcmp(text_buffer_text(&got), row->blocks) != 0 ||
+            strcmp(text_buffer_text(&units), row->units) != 0)
+            fail_msg("%s: blocks %s, units %s", row->name, text_buffer_text(&got),
+                     text_buffer_text(&units));
+        text_buffer_done(&units);
+        text_buffer_done(&got);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(lays_rectangles),
     cmocka_unit_test(orders_blocks),
     cmocka_unit_test(keeps_everything_together_without_degrees),
 };

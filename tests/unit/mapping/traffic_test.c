@@ -152,6 +152,120 @@ static void hands_on_latent_attention(void **state)
     expect(&plan, &model, &profile, TRAFFIC_CP, 16 * 3 * 0.5 * 2.0 * 1000 * 10 * (8 + 4 + 6));
 }
 
+static void expect_flows(const char *name, const struct traffic *traffic,
+                         const struct traffic_flow *flows)
+{
+    unsigned count = 0;
+    while (count < TRAFFIC_FLOWS_MAXIMUM && flows[count].pair_bytes > 0)
+        count++;
+    if (traffic->flow_count != count)
+        fail_msg("%s: %u flows instead of %u", name, traffic->flow_count, count);
+    for (unsigned f = 0; f < count; f++) {
+        const struct traffic_flow *got = &traffic->flows[f], *want = &flows[f];
+        if (got->dimension != want->dimension || got->group != want->group ||
+            got->pattern != want->pattern || got->is_message != want->is_message)
+            fail_msg("%s: flow %u: %s, group %d, pattern %d, message %d", name, f,
+                     traffic_dimension_name(got->dimension), (int)got->group, (int)got->pattern,
+                     got->is_message);
+        near(got->pair_bytes, want->pair_bytes);
+        near(got->exposed, want->exposed);
+    }
+}
+
+#define TP_FLOW                                                                                    \
+    {                                                                                              \
+        TRAFFIC_TP, GROUP_TP, PAIRS_RING, false, 10000, 1                                          \
+    }
+
+static const struct {
+    const char *name;
+    struct degrees degrees;
+    enum sharding sharding;
+    struct traffic_flow flows[TRAFFIC_FLOWS_MAXIMUM];
+} rules[] = {
+    {.name = "one rank", .degrees = {1, 1, 1, 1, 1, 1, 1, 1, 1}},
+    {.name = "TP, PP and DP",
+     .degrees = {8, 1, 1, 8, 4, 1, 2, 1, 2},
+     .flows = {TP_FLOW,
+               {TRAFFIC_PP, GROUP_PP, PAIRS_CHAIN, true, 10, 1},
+               {TRAFFIC_DP, GROUP_DP, PAIRS_RING, false, 1, 1}}},
+    {.name = "CP, and EP's all pairs, which weigh twice together",
+     .degrees = {2, 2, 4, 1, 1, 1, 4, 1, 4},
+     .flows = {TP_FLOW,
+               {TRAFFIC_CP, GROUP_CP, PAIRS_RING, false, 1000, 1},
+               {TRAFFIC_EP, GROUP_EP, PAIRS_ALL, false, 2000 / 3.0, 1},
+               {TRAFFIC_DP, GROUP_DP, PAIRS_RING, false, 1, 1}}},
+    {.name = "HSDP: the shard group, and far behind it the replicas",
+     .degrees = {1, 1, 1, 1, 2, 1, 8, 4, 2},
+     .sharding = SHARDING_HSDP,
+     .flows = {{TRAFFIC_PP, GROUP_PP, PAIRS_CHAIN, true, 10, 1},
+               {TRAFFIC_DP, GROUP_STATE_SHARD, PAIRS_RING, false, 100, 1},
+               {TRAFFIC_DP, GROUP_REPLICATE, PAIRS_RING, false, 1, 1}}},
+    {.name = "gathers of ZeRO-3",
+     .degrees = {1, 1, 1, 1, 1, 1, 8, 8, 1},
+     .sharding = SHARDING_ZERO3,
+     .flows = {{TRAFFIC_DP, GROUP_DP, PAIRS_RING, false, 100, 1}}},
+    {.name = "not under a pipeline",
+     .degrees = {1, 1, 1, 1, 2, 1, 8, 8, 1},
+     .sharding = SHARDING_ZERO3,
+     .flows = {{TRAFFIC_PP, GROUP_PP, PAIRS_CHAIN, true, 10, 1},
+               {TRAFFIC_DP, GROUP_DP, PAIRS_RING, false, 1, 1}}},
+};
+
+static void weighs_by_the_rule(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
+        const struct plan plan = {.degrees = rules[i].degrees, .sharding = rules[i].sharding};
+        struct traffic traffic;
+        traffic_of_rule(&plan, &traffic);
+        expect_flows(rules[i].name, &traffic, rules[i].flows);
+    }
+}
+
+/* Of a plan: which groups talk in which pattern, and how much of it the step waits for. */
+static void names_groups_and_patterns(void **state)
+{
+    (void)state;
+    const struct training_spec training = {.sequence_length = SEQUENCE, .trainable = 1};
+    const struct model_spec model = experts_of(dense);
+    struct framework_profile hiding = profile;
+    hiding.overlap_dp = 0.75;
+    hiding.overlap_gather = 0.5;
+    hiding.overlap_ep = 0.25;
+    struct plan plan = {.degrees = {2, 1, 4, 1, 2, 1, 8, 4, 2},
+                        .sharding = SHARDING_HSDP,
+                        .precision = PRECISION_BF16,
+                        .micro_batch = 1,
+                        .micro_batches = 1};
+    static const struct {
+        enum traffic_dimension dimension;
+        enum group_dimension group;
+        enum pair_pattern pattern;
+        bool is_message;
+        double exposed;
+    } wanted[] = {
+        {TRAFFIC_TP, GROUP_TP, PAIRS_RING, false, 1},
+        {TRAFFIC_EP, GROUP_EP, PAIRS_ALL, false, 0.75},
+        {TRAFFIC_PP, GROUP_PP, PAIRS_CHAIN, true, 1},
+        {TRAFFIC_DP, GROUP_STATE_SHARD, PAIRS_RING, false, 0.5},
+        {TRAFFIC_DP, GROUP_REPLICATE, PAIRS_RING, false, 0.5},
+        {TRAFFIC_DP, GROUP_EXPERT_SHARD, PAIRS_RING, false, 0.5},
+        {TRAFFIC_DP, GROUP_EXPERT_REPLICATE, PAIRS_RING, false, 0.5},
+    };
+    struct traffic traffic;
+    traffic_of_plan(&plan, &model, &hiding, &training, &traffic);
+    assert_int_equal(traffic.flow_count, COUNT_OF(wanted));
+    for (unsigned f = 0; f < COUNT_OF(wanted); f++) {
+        const struct traffic_flow *flow = &traffic.flows[f];
+        assert_int_equal(flow->dimension, wanted[f].dimension);
+        assert_int_equal(flow->group, wanted[f].group);
+        assert_int_equal(flow->pattern, wanted[f].pattern);
+        assert_int_equal(flow->is_message, wanted[f].is_message);
+        near(flow->exposed, wanted[f].exposed);
+    }
+}
+
 static void names_its_dimensions(void **state)
 {
     (void)state;
@@ -164,6 +278,7 @@ static void names_its_dimensions(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(follows_the_formulas),    cmocka_unit_test(weighs_sharding),
     cmocka_unit_test(sends_tokens_to_experts), cmocka_unit_test(hands_on_latent_attention),
+    cmocka_unit_test(weighs_by_the_rule),      cmocka_unit_test(names_groups_and_patterns),
     cmocka_unit_test(names_its_dimensions),
 };
 

@@ -255,6 +255,30 @@ static void degrees_are_the_given_ones(void **state)
     assert_memory_equal(&degrees, &want, sizeof(want));
 }
 
+/* order=auto leaves the choice open; until it is made the launchers' own holds. */
+static void orders_may_be_left_open(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *option;
+        enum rank_order order;
+        bool open;
+    } orders[] = {
+        {"tp=8", ORDER_TP_CP_EP_DP_PP, false},
+        {"order=auto", ORDER_TP_CP_EP_DP_PP, true},
+        {"order=tp-cp-ep-dp-pp", ORDER_TP_CP_EP_DP_PP, false},
+        {"order=tp-cp-ep-pp-dp", ORDER_TP_CP_EP_PP_DP, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(orders); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        CLEANUP(job_spec) struct job_spec *spec = job_spec_create(&err);
+        assert_non_null(spec);
+        assert_int_equal(job_spec_parse_option(spec, orders[i].option, "--plan", &err), 0);
+        assert_int_equal(job_spec_order(spec), orders[i].order);
+        assert_int_equal(job_spec_order_is_open(spec), orders[i].open);
+    }
+}
+
 /* The words here and the names that reports print are the same, in the same order. */
 static void choices_are_the_names_of_the_enums(void **state)
 {
@@ -276,6 +300,7 @@ static void choices_are_the_names_of_the_enums(void **state)
     for (unsigned i = 0; i < RANK_ORDER_COUNT; i++)
         assert_string_equal(job_key_info(JOB_ORDER)->choices[i],
                             rank_order_name((enum rank_order)i));
+    assert_string_equal(job_key_info(JOB_ORDER)->choices[RANK_ORDER_COUNT], "auto");
     assert_string_equal(job_key_info(JOB_OFFLOAD)->choices[JOB_OFFLOAD_AUTO], "auto");
     assert_string_equal(job_key_info(JOB_OBJECTIVE)->choices[OBJECTIVE_AUTO], "auto");
     assert_string_equal(job_key_info(JOB_PLACE)->choices[PLACE_SLURM], "slurm");
@@ -343,6 +368,7 @@ int main(void)
         cmocka_unit_test(bad_job_files_name_the_line),
         cmocka_unit_test(precedence_fills_gaps_and_refuses_conflicts),
         cmocka_unit_test(degrees_are_the_given_ones),
+        cmocka_unit_test(orders_may_be_left_open),
         cmocka_unit_test(choices_are_the_names_of_the_enums),
         cmocka_unit_test(fails_cleanly_without_memory),
         cmocka_unit_test(contradicting_keys_are_refused),
