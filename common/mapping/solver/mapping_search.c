@@ -357,7 +357,7 @@ static int solution_init(struct solution *solution, struct error_info *err)
         for (unsigned i = 0; tree->vertices[v].child_count == 0 && i < tree->vertices[v].node_count;
              i++)
             solution->position_vertex[tree->vertices[v].first_node + i] = v;
-    return 0;
+    return check_pins(solution, err);
 }
 
 static uint64_t usual_budget(const struct mapping_problem *problem)
