@@ -103,6 +103,13 @@ static unsigned draw_divisor(struct generator *generator, unsigned number)
     return 1;
 }
 
+/* One stage, or one replica, is drawn twice as rarely. */
+static unsigned draw_stages(struct generator *generator, unsigned blocks)
+{
+    unsigned stages = draw_divisor(generator, blocks);
+    return stages == 1 || stages == blocks ? draw_divisor(generator, blocks) : stages;
+}
+
 /* Few numbers of nodes have many divisors: primes are made even, for PP x DP to mean something. */
 static void draw_degrees(struct generator *generator, bool plain, struct fragmented_case *sample)
 {
@@ -115,9 +122,7 @@ static void draw_degrees(struct generator *generator, bool plain, struct fragmen
     if (wide == 1 && rest % 2 == 0)
         degrees.cp = rest % 4 == 0 && draw(generator, 2) ? 4 : 2;
     rest /= degrees.cp;
-    degrees.pp = draw_divisor(generator, rest);
-    if (degrees.pp == 1 || degrees.pp == rest)
-        degrees.pp = draw_divisor(generator, rest);
+    degrees.pp = draw_stages(generator, rest);
     degrees.dp = degrees.replicate = rest / degrees.pp;
     if (wide == 2 && degrees.dp % 2 == 0) {
         degrees.ep = FRAGMENTED_GPUS * (degrees.dp % 4 == 0 && draw(generator, 2) ? 4 : 2);

@@ -181,14 +181,21 @@ static unsigned unit_nodes(const struct solution *solution)
     return solution->problem->order->tp_blocks;
 }
 
-/* Every leaf holds whole units; else TP groups are already cut and nothing can be moved whole. */
+/* Every leaf holds whole units; else TP groups are already cut and nothing can be moved whole.
+ * And units cost the same inside of every leaf: a search looks at pairs between units only. */
 static bool units_fit(const struct solution *solution)
 {
     const struct fabric_tree *tree = solution->problem->tree;
-    for (unsigned v = 0; v < tree->vertex_count; v++)
-        if (tree->vertices[v].child_count == 0 &&
-            tree->vertices[v].node_count % unit_nodes(solution) != 0)
+    unsigned nodes = unit_nodes(solution), slot = COST_SLOT_MAXIMUM;
+    for (unsigned v = 0; v < tree->vertex_count; v++) {
+        const struct fabric_vertex *leaf = &tree->vertices[v];
+        if (leaf->child_count > 0 || leaf->node_count == 0)
+            continue;
+        if (leaf->node_count % nodes != 0 ||
+            (nodes > 1 && slot != COST_SLOT_MAXIMUM && leaf->slot != slot))
             return false;
+        slot = leaf->slot;
+    }
     return true;
 }
 
