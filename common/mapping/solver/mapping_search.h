@@ -26,7 +26,7 @@
  * request. */
 #define MAPPING_SEARCH_EXACT_UNITS 16u
 #define MAPPING_SEARCH_EXACT_VISITS UINT64_C(2000000)
-#define MAPPING_SEARCH_EXACT_VISITS_ASKED UINT64_C(4000000000)
+#define MAPPING_SEARCH_EXACT_VISITS_ASKED UINT64_C(300000000)
 
 struct mapping_quality {
     double cost;        /* in the units of the weights: seconds, or the rule's */
