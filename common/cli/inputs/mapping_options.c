@@ -20,8 +20,9 @@ static int add_pin(struct pinning *pinning, const char *name, unsigned block,
 {
     size_t node = name_index_find(pinning->names, name);
     if (node == NAME_INDEX_NONE)
-        return error_set(err, "--pin: %s has no node %s; `parplan topology` lists its nodes",
-                         pinning->cluster->name, name);
+        return error_set(err,
+                         "--pin: no node %s is left of %s to choose; pin one that is not excluded",
+                         name, pinning->cluster->name);
     for (size_t i = 0; i < pinning->wishes->pin_count; i++) {
         const struct node_pin *other = &pinning->pins[i];
         if (other->node == node)
@@ -48,6 +49,9 @@ static int pin_block(struct pinning *pinning, const char *text, const char *equa
     size_t bytes = (size_t)(equals - text);
     if (bytes == 0 || bytes >= sizeof(name))
         return error_set(err, "--pin: \"%.64s\" names no node; give NODE=K, as n003=0", text);
+    if (memchr(text, '[', bytes) || memchr(text, ',', bytes))
+        return error_set(err, "--pin: %.64s: a block of ranks takes one node; give each its own",
+                         text);
     memcpy(name, text, bytes);
     name[bytes] = '\0';
     if (parse_unsigned(equals + 1, 0, pinning->blocks - 1, &block, err) < 0)
