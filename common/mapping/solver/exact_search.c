@@ -107,7 +107,7 @@ static int rate_sets(struct exact *exact, struct kind *kind, unsigned most, stru
 {
     unsigned counts[SIZES + 1] = {0}, filled[SIZES + 1];
     unit_set end = (unit_set)1 << exact->units;
-    if (kind->rated)
+    if (kind->rated || !kind->saved)
         return 0;
     for (unit_set set = 0; set < end; set++)
         counts[__builtin_popcount(set)]++;
@@ -147,6 +147,8 @@ static int describe_leaf(struct exact *exact, unsigned index, struct error_info 
     const struct site_map *sites = exact->arrangement->sites;
     struct leaf *leaf = &exact->leaves[index];
     unsigned vertex = sites->vertices[index];
+    if (vertex == 0) /* the root is a leaf only where there is no other */
+        return 0;
     leaf->capacity = smaller(sites->counts[index], exact->units);
     if (index > 0) {
         const struct fabric_vertex *here = &exact->vertices[vertex];
@@ -163,7 +165,7 @@ static int describe_leaf(struct exact *exact, unsigned index, struct error_info 
         if (v != vertex && is_closed_by(exact, v, index) && leaf->closed_count < 8)
             leaf->closed[leaf->closed_count++] = v;
     }
-    leaf->kind = vertex != 0 ? exact->vertex_kind[vertex] : 0;
+    leaf->kind = exact->vertex_kind[vertex];
     return 1;
 }
 

@@ -349,8 +349,10 @@ static int solution_init(struct solution *solution, struct error_info *err)
                            &solution->candidate};
     for (size_t i = 0; i < COUNT_OF(arrays); i++) {
         *arrays[i] = arena_allocate_array(solution->arena, blocks, sizeof(unsigned));
-        if (!*arrays[i])
-            return error_set_memory(err);
+        if (!*arrays[i]) {
+            error_set_memory(err);
+            return -1;
+        }
     }
     solution->node_position =
         arena_allocate_array(solution->arena, problem->cluster->node_count, sizeof(unsigned));
