@@ -139,8 +139,8 @@ unsigned group_size(const struct degrees *degrees, enum group_dimension dimensio
     return size > 0 ? size : 1;
 }
 
-static unsigned stride_of(const struct degrees *degrees, enum rank_order order,
-                          enum group_dimension dimension)
+unsigned group_stride(const struct degrees *degrees, enum rank_order order,
+                      enum group_dimension dimension)
 {
     bool pp_inside = order == ORDER_TP_CP_EP_PP_DP;
     unsigned cell = degrees->tp * degrees->cp;
@@ -175,7 +175,7 @@ static unsigned stride_of(const struct degrees *degrees, enum rank_order order,
 static struct stride group_of(const struct degrees *degrees, enum rank_order order,
                               enum group_dimension dimension)
 {
-    unsigned stride = stride_of(degrees, order, dimension);
+    unsigned stride = group_stride(degrees, order, dimension);
     return (struct stride){group_size(degrees, dimension), stride > 0 ? stride : 1};
 }
 

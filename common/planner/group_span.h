@@ -53,6 +53,10 @@ struct cluster_shape {
 
 /* Ranks of one group; 1 at least. */
 unsigned group_size(const struct degrees *degrees, enum group_dimension dimension);
+/* Ranks between one member and the next; of STATES and STATE_SHARD, where CP and DP are apart,
+ * between those that share a tp (as if CP lay beside DP). */
+unsigned group_stride(const struct degrees *degrees, enum rank_order order,
+                      enum group_dimension dimension);
 /* gpus_per_node 0: all of the smallest node. Fails without memory only. */
 int cluster_shape_of(const struct cluster_topology *cluster, unsigned gpus_per_node,
                      struct cluster_shape *ret, struct error_info *err);

@@ -26,35 +26,13 @@ static struct group_line states_line(const struct degrees *degrees, uint64_t rep
 struct group_line group_line_of(const struct degrees *degrees, enum rank_order order,
                                 enum group_dimension dimension)
 {
-    unsigned size = group_size(degrees, dimension);
-    bool pp_inside = order == ORDER_TP_CP_EP_PP_DP;
-    uint64_t cell = (uint64_t)degrees->tp * degrees->cp;
-    uint64_t experts = (uint64_t)degrees->etp * degrees->ep;
-    uint64_t stages = pp_inside ? degrees->pp : 1;
-    switch (dimension) {
-    case GROUP_CP:
-        return line_of(degrees->tp, size);
-    case GROUP_EP:
-        return line_of(degrees->etp, size);
-    case GROUP_PP:
-        return line_of(pp_inside ? cell : cell * degrees->dp, size);
-    case GROUP_DP:
-    case GROUP_SHARD:
-        return line_of(cell * stages, size);
-    case GROUP_REPLICATE:
-        return line_of(cell * stages * group_size(degrees, GROUP_SHARD), size);
-    case GROUP_STATES:
-        return states_line(degrees, cell * stages, degrees->dp);
-    case GROUP_STATE_SHARD:
-        return states_line(degrees, cell * stages, degrees->shard);
-    case GROUP_EDP:
-    case GROUP_EXPERT_SHARD:
-        return line_of(experts * stages, size);
-    case GROUP_EXPERT_REPLICATE:
-        return line_of(experts * stages * group_size(degrees, GROUP_EXPERT_SHARD), size);
-    default: /* TP and ETP are innermost */
-        return line_of(1, size);
-    }
+    uint64_t replica = group_stride(degrees, order, GROUP_DP);
+    if (dimension == GROUP_STATES)
+        return states_line(degrees, replica, degrees->dp);
+    if (dimension == GROUP_STATE_SHARD)
+        return states_line(degrees, replica, degrees->shard);
+    uint64_t stride = group_stride(degrees, order, dimension);
+    return line_of(stride > 0 ? stride : 1, group_size(degrees, dimension));
 }
 
 /* `count` ranks from `from` on send to as many from `to` on: a call for each stretch that stays
