@@ -278,6 +278,15 @@ int solver_case_shuffle(const struct solver_case *sample, uint64_t *random, stru
     return 0;
 }
 
+struct arrangement solver_case_shuffled(const struct solver_case *sample, uint64_t *random)
+{
+    struct arrangement arrangement;
+    struct error_info err = {.kind = ERROR_NONE};
+    if (solver_case_shuffle(sample, random, &arrangement, &err) < 0)
+        fail_msg("%s: %s", sample->name, err.text);
+    return arrangement;
+}
+
 bool solver_case_is_sound(const struct arrangement *arrangement)
 {
     const struct site_map *sites = arrangement->sites;

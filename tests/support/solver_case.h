@@ -60,6 +60,8 @@ uint64_t solver_case_optimum(const struct solver_case *sample);
 /* A random arrangement, that owns nothing. */
 int solver_case_shuffle(const struct solver_case *sample, uint64_t *random, struct arrangement *ret,
                         struct error_info *err);
+/* The same, in a test that fails without it. */
+struct arrangement solver_case_shuffled(const struct solver_case *sample, uint64_t *random);
 /* Every unit on a site of its own, and the arrays say the same. */
 bool solver_case_is_sound(const struct arrangement *arrangement);
 

@@ -10,21 +10,12 @@ struct tally {
     unsigned moved; /* exchanges that changed the cost */
 };
 
-static struct arrangement shuffled(const struct solver_case *sample, uint64_t *random)
-{
-    struct arrangement arrangement;
-    struct error_info err = {.kind = ERROR_NONE};
-    if (solver_case_shuffle(sample, random, &arrangement, &err) < 0)
-        fail_msg("%s: %s", sample->name, err.text);
-    return arrangement;
-}
-
 /* Pairs inside a unit apart, which cost the same wherever it sits. */
 static void counts_as_ranks_do(const struct solver_case *sample, void *context)
 {
     struct tally *tally = context;
-    struct arrangement first = shuffled(sample, &tally->random);
-    struct arrangement second = shuffled(sample, &tally->random);
+    struct arrangement first = solver_case_shuffled(sample, &tally->random);
+    struct arrangement second = solver_case_shuffled(sample, &tally->random);
     if (!solver_case_is_even(sample))
         return;
     uint64_t inside = solver_case_site_cost(sample, first.site_of) - arrangement_cost(&first);
@@ -38,7 +29,7 @@ static void counts_as_ranks_do(const struct solver_case *sample, void *context)
 static void adds_what_an_exchange_changes(const struct solver_case *sample, void *context)
 {
     struct tally *tally = context;
-    struct arrangement arrangement = shuffled(sample, &tally->random);
+    struct arrangement arrangement = solver_case_shuffled(sample, &tally->random);
     unsigned units = sample->graph->block_count, sites = sample->sites->site_count;
     for (unsigned i = 0; i < EXCHANGES; i++) {
         unsigned left = arrangement.site_of[solver_draw(&tally->random, units)];
@@ -58,7 +49,7 @@ static void adds_what_an_exchange_changes(const struct solver_case *sample, void
 static void sums_the_units(const struct solver_case *sample, void *context)
 {
     struct tally *tally = context;
-    struct arrangement arrangement = shuffled(sample, &tally->random);
+    struct arrangement arrangement = solver_case_shuffled(sample, &tally->random);
     const struct block_graph *graph = sample->graph;
     for (unsigned unit = 0; unit < graph->block_count; unit++) {
         uint64_t whole =

@@ -10,19 +10,10 @@ struct tally {
     unsigned improved, unproven;
 };
 
-static struct arrangement shuffled(const struct solver_case *sample, uint64_t *random)
-{
-    struct arrangement arrangement;
-    struct error_info err = {.kind = ERROR_NONE};
-    if (solver_case_shuffle(sample, random, &arrangement, &err) < 0)
-        fail_msg("%s: %s", sample->name, err.text);
-    return arrangement;
-}
-
 static void expect_optimum(const struct solver_case *sample, void *context)
 {
     struct tally *tally = context;
-    struct arrangement arrangement = shuffled(sample, &tally->random);
+    struct arrangement arrangement = solver_case_shuffled(sample, &tally->random);
     struct error_info err = {.kind = ERROR_NONE};
     uint64_t before = arrangement_cost(&arrangement), cost = before;
     int proven = exact_search(&arrangement, &cost, VISITS, &err);
@@ -56,7 +47,7 @@ static void expect_honesty(const struct solver_case *sample, void *context)
     struct error_info err = {.kind = ERROR_NONE};
     uint64_t optimum = solver_case_optimum(sample);
     for (uint64_t visits = 1; visits < 200; visits *= 3) {
-        struct arrangement arrangement = shuffled(sample, &tally->random);
+        struct arrangement arrangement = solver_case_shuffled(sample, &tally->random);
         uint64_t before = arrangement_cost(&arrangement), cost = before;
         int proven = exact_search(&arrangement, &cost, visits, &err);
         assert_true(proven >= 0 && cost <= before && cost == arrangement_cost(&arrangement));
@@ -90,7 +81,7 @@ static void expect_refusal(unsigned stages, const unsigned char *flags)
     CLEANUP_DONE(solver_case) struct solver_case sample = {.cluster = NULL};
     if (solver_case_init(&sample, &many, &job, &err) < 0)
         fail_msg("%s", err.text);
-    struct arrangement arrangement = shuffled(&sample, &random);
+    struct arrangement arrangement = solver_case_shuffled(&sample, &random);
     arrangement.flags = flags;
     uint64_t before = arrangement_cost(&arrangement), cost = before;
     assert_int_equal(exact_search(&arrangement, &cost, VISITS, &err), 0);

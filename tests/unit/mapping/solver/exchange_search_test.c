@@ -13,15 +13,6 @@ struct tally {
     unsigned cases, improved, optimal;
 };
 
-static struct arrangement shuffled(const struct solver_case *sample, uint64_t *random)
-{
-    struct arrangement arrangement;
-    struct error_info err = {.kind = ERROR_NONE};
-    if (solver_case_shuffle(sample, random, &arrangement, &err) < 0)
-        fail_msg("%s: %s", sample->name, err.text);
-    return arrangement;
-}
-
 static uint64_t searched(struct arrangement *arrangement, uint64_t below, uint64_t *budget)
 {
     struct error_info err = {.kind = ERROR_NONE};
@@ -35,8 +26,8 @@ static uint64_t searched(struct arrangement *arrangement, uint64_t below, uint64
 static void expect_improvement(const struct solver_case *sample, void *context)
 {
     struct tally *tally = context;
-    struct arrangement arrangement = shuffled(sample, &tally->random);
-    struct arrangement again = shuffled(sample, &tally->random);
+    struct arrangement arrangement = solver_case_shuffled(sample, &tally->random);
+    struct arrangement again = solver_case_shuffled(sample, &tally->random);
     arrangement_copy(&again, &arrangement);
     uint64_t before = arrangement_cost(&arrangement), budget = PLENTY, other = PLENTY;
     uint64_t optimum = solver_case_optimum(sample), cost = searched(&arrangement, 0, &budget);
@@ -70,7 +61,7 @@ static void never_ends_worse(void **state)
 static void expect_thrift(const struct solver_case *sample, void *context)
 {
     struct tally *tally = context;
-    struct arrangement arrangement = shuffled(sample, &tally->random);
+    struct arrangement arrangement = solver_case_shuffled(sample, &tally->random);
     uint64_t before = arrangement_cost(&arrangement), none = 0, few = 40, plenty = BUDGET;
     assert_int_equal(searched(&arrangement, 0, &none), before);
     assert_int_equal(none, 0);
@@ -93,10 +84,10 @@ static void keeps_to_its_budget(void **state)
 static void expect_flags_heeded(const struct solver_case *sample, void *context)
 {
     struct tally *tally = context;
-    struct arrangement arrangement = shuffled(sample, &tally->random);
+    struct arrangement arrangement = solver_case_shuffled(sample, &tally->random);
     unsigned char flags[SOLVER_CASE_BLOCKS] = {0};
     unsigned units = sample->graph->block_count, budget_of_pins = units / 2;
-    struct arrangement before = shuffled(sample, &tally->random);
+    struct arrangement before = solver_case_shuffled(sample, &tally->random);
     for (unsigned unit = 0; unit < budget_of_pins; unit++)
         flags[arrangement.site_of[unit]] = unit % 2 ? SITE_USED : SITE_FIXED | SITE_USED;
     arrangement.flags = flags;
