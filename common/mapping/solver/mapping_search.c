@@ -244,12 +244,13 @@ static int check_pins(const struct solution *solution, struct error_info *err)
     return 0;
 }
 
-/* Puts what is pinned where it belongs; then the cost is another. */
+/* Puts what is pinned where it belongs (a unit is one block: check_pins); then the cost is
+ * another. */
 static int apply_pins(const struct solution *solution, struct arrangement *arrangement,
                       struct error_info *err)
 {
     const struct mapping_problem *problem = solution->problem;
-    unsigned nodes = unit_nodes(solution), free_site = 0;
+    unsigned free_site = 0;
     if (problem->pin_count == 0)
         return 0;
     unsigned char *flags = arena_allocate_array(solution->arena, arrangement->sites->site_count, 1);
@@ -257,10 +258,9 @@ static int apply_pins(const struct solution *solution, struct arrangement *arran
         return error_set_memory(err);
     for (size_t i = 0; i < problem->pin_count; i++) {
         unsigned position = solution->node_position[problem->pins[i].node];
-        unsigned site = arrangement->sites->site_at[position / nodes];
+        unsigned site = arrangement->sites->site_at[position];
         if (problem->pins[i].block != SITE_NONE) {
-            arrangement_exchange(arrangement, arrangement->site_of[problem->pins[i].block / nodes],
-                                 site);
+            arrangement_exchange(arrangement, arrangement->site_of[problem->pins[i].block], site);
             flags[site] |= SITE_FIXED;
         }
         flags[site] |= SITE_USED;
