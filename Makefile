@@ -85,6 +85,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/text_list.c
 
 WORKLOAD_SOURCES := \
+	common/workload/admin/policy_scopes.c \
 	common/workload/admin_config.c \
 	common/workload/config/config_layers.c \
 	common/workload/config/config_value.c \
@@ -354,6 +355,8 @@ SPANK_SOURCES := \
 	spank_plugin/plan_variable.c \
 	spank_plugin/plugin_log.c \
 	spank_plugin/plugin_options.c \
+	spank_plugin/policy/option_kind.c \
+	spank_plugin/policy/step_policy.c \
 	spank_plugin/spank_parplan.c \
 	spank_plugin/srun_context.c \
 	spank_plugin/step_cluster.c \
@@ -362,6 +365,13 @@ SPANK_SOURCES := \
 	spank_plugin/step_report.c \
 	spank_plugin/task_context.c \
 	spank_plugin/task_node.c
+
+# slurmctld's plugin, and what it takes of the rest.
+SUBMIT_SOURCES := \
+	spank_plugin/job_submit/job_submit_parplan.c \
+	spank_plugin/job_submit/submit_config.c \
+	spank_plugin/job_submit/submit_request.c \
+	spank_plugin/job_submit/submit_verdict.c
 
 # common/<layer>/data/*.yaml, compiled in and found by their last path component.
 DATA_FILES := \
@@ -491,6 +501,7 @@ UNIT_TESTS := \
 	tests/unit/report/text_style_test.c \
 	tests/unit/report/text_table_test.c \
 	tests/unit/report/validation_report_test.c \
+	tests/unit/spank_plugin/job_submit_test.c \
 	tests/unit/spank_plugin/step_plan_test.c \
 	tests/unit/spank_plugin/task_context_test.c \
 	tests/unit/spank_plugin/task_node_test.c \
@@ -743,7 +754,7 @@ PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -nostartfiles -Wl,-z,pack-relative-relocs,-z,
 # formats are checked where the same sources are compiled for the command line. PLUGIN_BUILD:
 # common/topology/merge/remarks.h.
 ifeq (,$(findstring clang,$(CC))$(filter-out x86_64%,$(MACHINE)))
-PACKED_TEXTS_BYTES := 7680
+PACKED_TEXTS_BYTES := 7744
 endif
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE
@@ -774,7 +785,7 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 
 LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES) \
-	$(SPANK_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
+	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -785,6 +796,7 @@ PLUGIN_TAKES := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
 CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_TAKES)) \
 	$(READER_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
+SUBMIT_OBJECTS := $(call objects,$(SUBMIT_SOURCES))
 PLUGIN_OBJECTS := $(patsubst $(BUILD)/objects/%,$(BUILD)/$(or $(PLUGIN_FOLDER),objects)/%,\
 	$(call objects,$(PLUGIN_TAKES))) $(BUILD)/plugin/common/data.o \
 	$(if $(PACKED_TEXTS_BYTES),$(BUILD)/plugin/common/packed_texts.o)
@@ -796,7 +808,7 @@ CORPUS_PROGRAMS := $(call programs,$(CORPUS_TESTS))
 FUZZ_PROGRAMS := $(call programs,$(FUZZ_TESTS))
 BENCH_PROGRAMS := $(call programs,$(BENCHES))
 
-PRODUCTS := $(BUILD)/parplan $(BUILD)/spank_parplan.so
+PRODUCTS := $(BUILD)/parplan $(BUILD)/spank_parplan.so $(BUILD)/job_submit_parplan.so
 
 ifeq ($(V),1)
 Q :=
@@ -811,7 +823,7 @@ endif
 .SECONDARY:
 
 .PHONY: all
-all: $(PRODUCTS)  ## build parplan and spank_parplan.so (the default)
+all: $(PRODUCTS)  ## build parplan, spank_parplan.so, job_submit_parplan.so (the default)
 
 # Objects are rebuilt when the compiler or a flag changes.
 $(BUILD)/flags: FORCE
@@ -869,10 +881,19 @@ $(BUILD)/spank_parplan.so: $(PLUGIN_OBJECTS) $(SPANK_MAP) spank_plugin/pack_text
 		$(PLUGIN_LDFLAGS) -o $(PLUGIN_LINKED) $(PLUGIN_OBJECTS) $(LDFLAGS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) -lm
 	$(if $(PACKED_TEXTS_BYTES),$(Q)spank_plugin/pack_texts.sh $(PLUGIN_LINKED) $@)
 
+# The same, for slurmctld, which no srun waits for: plain objects, no packed messages.
+SUBMIT_MAP := spank_plugin/job_submit/job_submit_parplan.map
+SUBMIT_TAKES := $(SUBMIT_OBJECTS) $(call objects,spank_plugin/policy/option_kind.c $(BASE_SOURCES) \
+	$(TOPOLOGY_SOURCES) $(WORKLOAD_SOURCES)) $(DATA_OBJECT)
+$(BUILD)/job_submit_parplan.so: $(SUBMIT_TAKES) $(SUBMIT_MAP) $(BUILD)/flags
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,--version-script=$(SUBMIT_MAP) -Wl,-z,relro,-z,now -o $@ $(SUBMIT_TAKES) \
+		$(LDFLAGS) $(YAML_LIBS)
+
 # --- test programs: all of ours as one archive, so that each takes what it uses ------
 
 ARCHIVE := $(BUILD)/parplan.a
-$(ARCHIVE): $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUPPORT_OBJECTS)
+$(ARCHIVE): $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUBMIT_OBJECTS) $(SUPPORT_OBJECTS)
 	$(call say,AR,$@)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
@@ -896,7 +917,7 @@ $(BUILD)/tests/unit/topology/nvml_reader_test: | $(MOCK_NVML)
 test-programs: $(UNIT_PROGRAMS) $(PROPERTY_PROGRAMS) $(CORPUS_PROGRAMS)
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)
-objects: $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUPPORT_OBJECTS) $(MOCK_NVML_OBJECTS) \
+objects: $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUBMIT_OBJECTS) $(SUPPORT_OBJECTS) $(MOCK_NVML_OBJECTS) \
 	$(call objects,$(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) $(FUZZ_TESTS) $(BENCHES))
 
 # --- checks ------------------------------------------------------------------------
@@ -1043,7 +1064,7 @@ $(BUILD)/tidy/%.ok: $(BUILD)/objects/%.o .clang-tidy
 # (share/parplan/zz-parplan.conf) stands in plugstack.conf or its folder.
 
 PLUGSTACK := spank_plugin/zz-parplan.conf
-INSTALLED = '$(bindir)/parplan' '$(spankdir)/spank_parplan.so' '$(datadir)/parplan' \
+INSTALLED = '$(bindir)/parplan' '$(spankdir)/spank_parplan.so' '$(spankdir)/job_submit_parplan.so' '$(datadir)/parplan' \
 	$(foreach page,$(MAN_PAGES),'$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))')
 
 .PHONY: install uninstall dist
@@ -1051,6 +1072,7 @@ install: all  ## program, plugin, man pages into DESTDIR; prefix=/usr/local, spa
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(spankdir)' '$(DESTDIR)$(datadir)/parplan/data'
 	$(INSTALL) -m 755 $(BUILD)/parplan '$(DESTDIR)$(bindir)/parplan'
 	$(INSTALL) -m 755 $(BUILD)/spank_parplan.so '$(DESTDIR)$(spankdir)/spank_parplan.so'
+	$(INSTALL) -m 755 $(BUILD)/job_submit_parplan.so '$(DESTDIR)$(spankdir)/job_submit_parplan.so'
 	$(INSTALL) -m 644 $(DATA_FILES) $(filter common/planner/%,$(PROGRAM_DATA_FILES)) '$(DESTDIR)$(datadir)/parplan/data/'
 	sed '/^[^#]/s|spank_parplan\.so|$(spankdir)/spank_parplan.so|' $(PLUGSTACK) \
 		> '$(DESTDIR)$(datadir)/parplan/zz-parplan.conf'

@@ -5,6 +5,7 @@
 #include "spank_plugin/plan_variable.h"
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
+#include "spank_plugin/policy/step_policy.h"
 #include "spank_plugin/step_plan.h"
 #include "spank_plugin/step_report.h"
 #include "workload/launch_flags.h"
@@ -135,6 +136,7 @@ int srun_context_check_options(void)
 struct launch {
     spank_t spank;
     const struct wanted *wanted;
+    struct policy policy; /* once the admins' file is read */
     uint32_t job, step;
     struct step_facts facts;
     char **command;
@@ -181,8 +183,7 @@ static int refuse_detached_value(struct launch *launch)
 static int check_required(struct launch *launch)
 {
     struct policy_verdict verdict;
-    policy_check_undeclared(
-        admin_config_policy(launch->wanted->config, getenv("SLURM_JOB_PARTITION")), NULL, &verdict);
+    policy_check_undeclared(&launch->policy, NULL, &verdict);
     if (verdict.result == POLICY_WARNED)
         plugin_notice("warning: %s", verdict.text);
     if (verdict.result != POLICY_DENIED)
@@ -215,7 +216,7 @@ static int plan_and_ship(struct launch *launch)
         .facts = &launch->facts,
         .config = launch->wanted->config,
         .option = launch->wanted->option,
-        .partition = getenv("SLURM_JOB_PARTITION"),
+        .policy = &launch->policy,
         .command = (const char *const *)launch->command,
         .command_count = launch->command_count,
     };
@@ -246,7 +247,7 @@ static int plan_step(struct launch *launch)
         step_facts_read(launch->job, launch->step, &launch->facts, &launch->err) < 0)
         return -1;
     if (launch->wanted->origin == ORIGIN_DEFAULT && is_one_rank(&launch->facts))
-        return 0;
+        return check_required(launch);
     return plan_and_ship(launch);
 }
 
@@ -259,6 +260,8 @@ static bool is_smaller_than_job(const struct step_facts *facts)
 
 static bool lets_pass(const struct launch *launch)
 {
+    if (launch->policy.require_plan == REQUIRE_DENY)
+        return false; /* its nodes would not */
     if (launch->wanted->origin == ORIGIN_DEFAULT)
         return launch->refusal != REFUSED_POLICY;
     return launch->wanted->origin == ORIGIN_INHERITED && launch->refusal == REFUSED_LAYOUT &&
@@ -287,6 +290,7 @@ int srun_context_plan(spank_t spank)
     int planned = find_wanted(&wanted, &launch.err);
     if (planned == 0 && !wanted.config)
         return 0;
+    step_policy_read(wanted.config, NULL, &launch.policy);
     if (planned == 0 && plan_step(&launch) == 0)
         return 0;
     if (!lets_pass(&launch))

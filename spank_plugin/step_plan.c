@@ -2,6 +2,7 @@
 #include "spank_plugin/step_plan.h"
 #include "base/text_file.h"
 #include "spank_plugin/master_address.h"
+#include "spank_plugin/policy/option_kind.h"
 #include "spank_plugin/step_cluster.h"
 #include "workload/launch_flags.h"
 #include "workload/model_source.h"
@@ -10,21 +11,6 @@
 
 #define JOB_FILE_MAXIMUM_BYTES ((size_t)1 << 20)
 #define NOTICES_MAXIMUM_BYTES ((size_t)4096)
-
-/* A '/' before any '=' ("model=a/b" is a key), or a file's ending. */
-static bool names_a_file(const char *option)
-{
-    static const char *const endings[] = {".yaml", ".yml", ".json"};
-    size_t length = strlen(option), key = strcspn(option, "=");
-    if (memchr(option, '/', key))
-        return true;
-    for (size_t i = 0; i < COUNT_OF(endings) && key == length; i++) {
-        size_t ending = strlen(endings[i]);
-        if (length > ending && !strcmp(option + length - ending, endings[i]))
-            return true;
-    }
-    return false;
-}
 
 static int unreadable(const char *path, struct error_info *err)
 {
@@ -39,7 +25,7 @@ static int unreadable(const char *path, struct error_info *err)
 
 static int read_option(struct job_spec *job, const char *option, struct error_info *err)
 {
-    if (!names_a_file(option))
+    if (!option_names_file(option))
         return job_spec_parse_option(job, option, "--parplan", err);
     size_t bytes;
     CLEANUP_MEMORY char *text = text_file_read(option, JOB_FILE_MAXIMUM_BYTES, &bytes, err);
@@ -167,7 +153,7 @@ static int place_ranks(const struct step_plan_request *request, struct step_plan
         .gpus = plan->gpus,
         .frameworks = plan->frameworks,
         .job = plan->job,
-        .policy = admin_config_policy(request->config, request->partition),
+        .policy = request->policy,
         .world = (uint64_t)per_node * node_list_count(request->facts->nodes),
         .gpus_per_node = per_node,
     };

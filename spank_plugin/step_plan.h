@@ -14,9 +14,9 @@
 struct step_plan_request {
     const struct step_facts *facts;
     const struct admin_config *config;
-    const char *option;         /* --parplan's value: auto, FILE or keys */
-    const char *partition;      /* or NULL */
-    const char *const *command; /* the launched program and its arguments */
+    const char *option;          /* --parplan's value: auto, FILE or keys */
+    const struct policy *policy; /* the step's own (admin_config_policy) */
+    const char *const *command;  /* the launched program and its arguments */
     size_t command_count;
 };
 

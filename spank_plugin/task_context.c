@@ -5,6 +5,7 @@
 #include "spank_plugin/plan_variable.h"
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
+#include "spank_plugin/policy/step_policy.h"
 #include "spank_plugin/task_node.h"
 #include "workload/admin_config.h"
 #include <slurm/slurm.h>
@@ -41,14 +42,15 @@ static bool is_special_step(spank_t spank)
 void task_context_prepare(spank_t spank)
 {
     const struct plugin_options *options = plugin_options();
-    if (is_special_step(spank) || !has_plan(spank))
+    if (is_special_step(spank))
         return;
     admin_config_free(config);
     config = NULL;
     config_error = options->argument_error;
     if (config_error.kind == ERROR_NONE)
         config = admin_config_load(options->config_path, options->config_owner, &config_error);
-    task_node_prepare(options->cache_path, options->config_owner);
+    if (has_plan(spank))
+        task_node_prepare(options->cache_path, options->config_owner);
 }
 
 static int read_facts(spank_t spank, struct task_facts *ret, struct error_info *err)
@@ -88,27 +90,49 @@ static int check_layout(const struct wire_plan *wire, const struct task_facts *f
                      facts->tasks);
 }
 
-static int check_policy(spank_t spank, const struct wire_plan *wire, struct error_info *err)
+/* One line in slurmd's log for each verdict, with its stable code: refusals are logged where
+ * they leave, allowed ones here. */
+static int take_verdict(const struct task_facts *facts, const char *what,
+                        const struct policy_verdict *verdict, struct error_info *err)
 {
-    char partition[256];
+    if (verdict->result == POLICY_DENIED)
+        return error_set(err, "%s", verdict->text);
+    if (facts->local_task == 0)
+        plugin_notice("step %u.%u: %s: %s", facts->job, facts->step, what,
+                      verdict->code == POLICY_OK ? "policy ok" : verdict->text);
+    return 0;
+}
+
+static int check_unplanned(spank_t spank, const struct task_facts *facts, struct error_info *err)
+{
+    struct policy_verdict verdict;
+    step_policy_judge_unplanned(config, spank, &verdict);
+    return verdict.code == POLICY_OK ? 0 : take_verdict(facts, "no degrees", &verdict, err);
+}
+
+static int check_policy(spank_t spank, const struct wire_plan *wire, const struct task_facts *facts,
+                        struct error_info *err)
+{
+    char degrees[DEGREES_TEXT_BYTES];
+    struct policy policy;
+    struct policy_verdict verdict, order;
+    struct policy_place place = {.gpus_per_node = wire->gpus_per_node};
     if (!config) {
         *err = config_error;
         return -1;
     }
-    bool named =
-        spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition)) == ESPANK_SUCCESS;
     if (wire->locality_only)
-        return 0;
-    struct policy_place place = {.gpus_per_node = wire->gpus_per_node};
-    struct policy_verdict verdict;
+        return check_unplanned(spank, facts, err);
+    step_policy_read(config, &spank, &policy);
     if (task_node_complete_place(spank, &place, err) < 0)
         return -1;
-    policy_check(admin_config_policy(config, named ? partition : NULL), &wire->degrees, &place,
-                 &verdict);
+    policy_check(&policy, &wire->degrees, &place, &verdict);
+    policy_check_order(&policy, wire->order, &order);
     /* Domains are known here from the node's cache alone; srun judged them where it knew them. */
-    if (verdict.result != POLICY_DENIED || verdict.code == POLICY_TOPOLOGY_UNKNOWN)
-        return 0;
-    return error_set(err, "%s", verdict.text);
+    if (verdict.code == POLICY_TOPOLOGY_UNKNOWN || order.result > verdict.result)
+        verdict = order;
+    degrees_text(&wire->degrees, degrees);
+    return take_verdict(facts, degrees, &verdict, err);
 }
 
 static unsigned count_tokens(const char *list)
@@ -176,7 +200,7 @@ static int apply(spank_t spank, const char *plan, const struct task_facts *facts
     CLEANUP(wire_plan) struct wire_plan *wire = wire_plan_decode(plan, err);
     if (!wire)
         return error_prefix(err, WIRE_PLAN_VARIABLE);
-    if (check_layout(wire, facts, err) < 0 || check_policy(spank, wire, err) < 0)
+    if (check_layout(wire, facts, err) < 0 || check_policy(spank, wire, facts, err) < 0)
         return -1;
     const struct rank_task task = {
         .node = facts->node,
@@ -209,13 +233,22 @@ static int open_and_apply(spank_t spank, struct task_facts *facts, struct error_
     return plan ? apply(spank, plan, facts, err) : -1;
 }
 
+/* A broken file of the admins' stops nobody who does not use it. */
+static int pass_or_refuse(spank_t spank, struct task_facts *facts, struct error_info *err)
+{
+    if (!config || !config->enabled || read_facts(spank, facts, err) < 0)
+        return 0;
+    return check_unplanned(spank, facts, err);
+}
+
 int task_context_apply(spank_t spank)
 {
-    if (is_special_step(spank) || !has_plan(spank))
+    if (is_special_step(spank))
         return 0;
     struct error_info err = {.kind = ERROR_NONE};
     struct task_facts facts = {.job = 0};
-    int done = open_and_apply(spank, &facts, &err);
+    int done =
+        has_plan(spank) ? open_and_apply(spank, &facts, &err) : pass_or_refuse(spank, &facts, &err);
     spank_unsetenv(spank, WIRE_PLAN_VARIABLE);
     if (done < 0 && err.kind != ERROR_NONE && facts.local_task == 0)
         plugin_refuse(&err); /* one line per node, not one per task */

@@ -10,10 +10,11 @@
 
 #include <slurm/spank.h>
 
-/* As root, once per step and node: read the admins' file when the step carries a plan. What
- * goes wrong is kept for task_context_apply. */
+/* As root, once per step and node: read the admins' file, and the node's cache when the step
+ * carries a plan. What goes wrong is kept for task_context_apply. */
 void task_context_prepare(spank_t spank);
-/* As the user, in each task before exec: all variables, or none and -1. */
+/* As the user, in each task before exec: all variables, or none and -1. A step without a plan
+ * meets require_plan, and is else left alone. */
 int task_context_apply(spank_t spank);
 
 #endif

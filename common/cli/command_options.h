@@ -59,7 +59,7 @@ struct command_options {
     const char *pin[OPTION_MAXIMUM_REPEATS]; /* pin_count of them */
     size_t pin_count;
     const char *model;
-    const char *config, *partition;
+    const char *config, *partition, *qos, *account, *user;
     const char *gpu;
     uint64_t top; /* 0: not given */
     const char *nodes_range, *prefer;

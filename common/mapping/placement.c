@@ -84,6 +84,29 @@ static int map_plan(const struct plan_request *request, const struct mapping_wis
     return placement->map ? 0 : -1;
 }
 
+/* What is said already stands, unless this is a denial. */
+static void take_verdict(struct placement *placement, const struct policy_verdict *verdict)
+{
+    bool said = placement->verdict.result != POLICY_ALLOWED && verdict->result != POLICY_DENIED;
+    if (verdict->result == POLICY_ALLOWED || said)
+        return;
+    placement->verdict = *verdict;
+    if (verdict->result != POLICY_DENIED)
+        return;
+    placement->outcome = PLACEMENT_DENIED;
+    rank_map_free(placement->map);
+    placement->map = NULL;
+}
+
+static void check_order(const struct plan_request *request, struct placement *placement)
+{
+    struct policy_verdict verdict;
+    if (placement->map->locality_only)
+        return;
+    policy_check_order(request->policy, placement->map->order, &verdict);
+    take_verdict(placement, &verdict);
+}
+
 /* Sizes can allow what the nodes at hand do not: 16 of the 18 trays of two NVL72 racks. */
 static void check_map(const struct plan_request *request, struct placement *placement)
 {
@@ -100,15 +123,7 @@ static void check_map(const struct plan_request *request, struct placement *plac
     policy_place_of(request->cluster, ranks_per_node(request), world_of(request),
                     request->policy_where, &place);
     policy_check_split(request->policy, placement->plan.degrees.tp, links_out, &place, &verdict);
-    bool said = placement->verdict.result != POLICY_ALLOWED && verdict.result != POLICY_DENIED;
-    if (verdict.result == POLICY_ALLOWED || said)
-        return;
-    placement->verdict = verdict;
-    if (verdict.result != POLICY_DENIED)
-        return;
-    placement->outcome = PLACEMENT_DENIED;
-    rank_map_free(placement->map);
-    placement->map = NULL;
+    take_verdict(placement, &verdict);
 }
 
 int placement_create(const struct plan_request *request, const struct mapping_wishes *wishes,
@@ -121,6 +136,8 @@ int placement_create(const struct plan_request *request, const struct mapping_wi
         placement_done(&placement);
         return -1;
     }
+    if (placement.map)
+        check_order(request, &placement);
     if (placement.map)
         check_map(request, &placement);
     *ret = placement;

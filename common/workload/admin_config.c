@@ -6,22 +6,12 @@
 #include "workload/job_spec.h"
 #include <string.h>
 
-static const char *const tp_within_words[] = {"node", "nvlink_domain", "off", NULL};
-static const char *const action_words[] = {"deny", "warn", "fix", NULL};
-static const char *const unknown_words[] = {"warn", "deny", "allow", NULL};
-static const char *const require_words[] = {"off", "warn", "deny", NULL};
 static const char *const master_addr_words[] = {"name", "address", NULL};
 static const char *const hidden_gpus_words[] = {"refuse", "allow", NULL};
 
 #define MASTER_ADDR_NOT_GIVEN (COUNT_OF(master_addr_words) - 1)
 
 /* The file's fields as the table of fields wants them. */
-struct policy_fields {
-    unsigned tp_within, on_violation, require_plan, on_unknown_topology;
-    uint64_t max_tp;
-    const struct yaml_node *partitions;
-};
-
 struct config_fields {
     bool enabled;
     const struct yaml_node *cluster, *policy, *defaults, *slurm;
@@ -40,18 +30,6 @@ struct slurm_fields {
     {                                                                                              \
         .key = (word), .type = YAML_NODE, .offset = offsetof(structure, member)                    \
     }
-
-static const struct yaml_field policy_table[] = {
-    CHOICE("tp_within", struct policy_fields, tp_within, tp_within_words),
-    {.key = "max_tp",
-     .type = YAML_UNSIGNED,
-     .offset = offsetof(struct policy_fields, max_tp),
-     .maximum = DEGREE_MAXIMUM},
-    CHOICE("on_violation", struct policy_fields, on_violation, action_words),
-    CHOICE("require_plan", struct policy_fields, require_plan, require_words),
-    CHOICE("on_unknown_topology", struct policy_fields, on_unknown_topology, unknown_words),
-    NODE("partitions", struct policy_fields, partitions), /* last: not in a partition itself */
-};
 
 static const struct yaml_field config_table[] = {
     {.key = "enabled", .type = YAML_BOOLEAN, .offset = offsetof(struct config_fields, enabled)},
@@ -93,12 +71,11 @@ void admin_config_free(struct admin_config *config)
         arena_free(config->arena);
 }
 
-const struct policy *admin_config_policy(const struct admin_config *config, const char *partition)
+void admin_config_policy(const struct admin_config *config, const struct policy_subject *subject,
+                         struct policy *ret)
 {
-    for (size_t i = 0; partition && i < config->partition_count; i++)
-        if (strcmp(config->partitions[i].partition, partition) == 0)
-            return &config->partitions[i].policy;
-    return &config->policy;
+    *ret = config->policy;
+    policy_scopes_apply(&config->scopes, subject, ret);
 }
 
 /* The text of a value: one line, not empty. */
@@ -116,55 +93,6 @@ static int read_text(struct arena *arena, const struct yaml_node *node, const ch
     if (strcmp(copy, node->text) != 0)
         return yaml_node_error(node, err, "\"%.64s\" has control characters", copy);
     *ret = copy;
-    return 0;
-}
-
-/* The fields that stand there over what ret holds. */
-static int read_policy(const struct yaml_node *node, size_t field_count, struct policy *ret,
-                       const struct yaml_node **ret_partitions, struct error_info *err)
-{
-    struct policy_fields fields = {
-        .tp_within = ret->tp_within,
-        .on_violation = ret->on_violation,
-        .require_plan = ret->require_plan,
-        .on_unknown_topology = ret->on_unknown_topology,
-        .max_tp = ret->max_tp,
-    };
-    if (yaml_fields_load(node, policy_table, field_count, &fields, err) < 0)
-        return -1;
-    *ret = (struct policy){
-        .tp_within = (enum tp_within)fields.tp_within,
-        .max_tp = (unsigned)fields.max_tp,
-        .on_violation = (enum policy_action)fields.on_violation,
-        .require_plan = (enum policy_require)fields.require_plan,
-        .on_unknown_topology = (enum policy_unknown)fields.on_unknown_topology,
-    };
-    *ret_partitions = fields.partitions;
-    return 0;
-}
-
-static int read_partitions(struct admin_config *config, const struct yaml_node *node,
-                           struct error_info *err)
-{
-    const struct yaml_node *none = NULL;
-    if (node->kind != YAML_MAPPING || node->child_count > ADMIN_CONFIG_MAXIMUM_PARTITIONS)
-        return yaml_node_error(node, err, "needs a mapping of at most %u partitions to policies",
-                               ADMIN_CONFIG_MAXIMUM_PARTITIONS);
-    struct partition_policy *partitions =
-        arena_allocate_array(config->arena, node->child_count, sizeof(*partitions));
-    if (!partitions && node->child_count > 0)
-        return error_set_memory(err);
-    for (size_t i = 0; i < node->child_count; i++) {
-        partitions[i].policy = config->policy;
-        partitions[i].partition = arena_copy_text(config->arena, node->children[i]->key);
-        if (!partitions[i].partition)
-            return error_set_memory(err);
-        if (read_policy(node->children[i], COUNT_OF(policy_table) - 1, &partitions[i].policy, &none,
-                        err) < 0)
-            return -1;
-    }
-    config->partitions = partitions;
-    config->partition_count = node->child_count;
     return 0;
 }
 
@@ -215,17 +143,6 @@ static int read_defaults(struct admin_config *config, const struct yaml_node *no
     return read_default(config, parplan, err);
 }
 
-static int read_general_policy(struct admin_config *config, const struct yaml_node *node,
-                               struct error_info *err)
-{
-    const struct yaml_node *partitions = NULL;
-    if (!node)
-        return 0;
-    if (read_policy(node, COUNT_OF(policy_table), &config->policy, &partitions, err) < 0)
-        return -1;
-    return partitions ? read_partitions(config, partitions, err) : 0;
-}
-
 static int read_config(struct admin_config *config, const struct yaml_node *root,
                        struct error_info *err)
 {
@@ -234,7 +151,8 @@ static int read_config(struct admin_config *config, const struct yaml_node *root
         return -1;
     config->enabled = fields.enabled;
     if (read_text(config->arena, fields.cluster, &config->cluster, err) < 0 ||
-        read_general_policy(config, fields.policy, err) < 0 ||
+        (fields.policy && policy_scopes_read(fields.policy, config->arena, &config->policy,
+                                             &config->scopes, err) < 0) ||
         read_defaults(config, fields.defaults, err) < 0)
         return -1;
     return fields.slurm ? read_slurm(config, fields.slurm, err) : 0;

@@ -22,6 +22,7 @@ static const char *const code_names[POLICY_CODE_COUNT] = {
     [POLICY_TOPOLOGY_UNKNOWN] = "unknown-topology",
     [POLICY_PLAN_REQUIRED] = "require-plan",
     [POLICY_TP_NEEDS_SOUND] = "tp-degraded-node",
+    [POLICY_ORDER_NOT_ALLOWED] = "order",
 };
 
 const char *policy_code_name(enum policy_code code)
@@ -316,6 +317,20 @@ void policy_check_split(const struct policy *policy, unsigned tp, uint64_t links
             "nodes of whole %s",
             (unsigned long long)links_out, tp, domain ? "NVLink domain" : "node",
             domain ? "domains" : "groups");
+}
+
+void policy_check_order(const struct policy *policy, enum rank_order order,
+                        struct policy_verdict *ret)
+{
+    const struct check check = start_check(policy, 0, NULL, ret);
+    unsigned allowed = 0;
+    if (policy->orders == 0 || policy->orders >> order & 1)
+        return;
+    while (!(policy->orders >> allowed & 1))
+        allowed++;
+    say(&check, violation_result(policy), POLICY_ORDER_NOT_ALLOWED, 0,
+        "order=%s is not among the orders that are allowed; use order=%s, and tell the program",
+        rank_order_name(order), rank_order_name((enum rank_order)allowed));
 }
 
 void policy_check_undeclared(const struct policy *policy, const char *where,

@@ -7,6 +7,7 @@
 #define WORKLOAD_POLICY_H
 
 #include "workload/parallelism.h"
+#include "workload/rank_order.h"
 #include <stddef.h>
 
 /* node: one TP group, one node. nvlink_domain: one TP group, one known NVLink domain, which
@@ -22,9 +23,10 @@ struct policy {
     enum policy_action on_violation;
     enum policy_require require_plan;
     enum policy_unknown on_unknown_topology;
+    unsigned orders; /* bit of each enum rank_order that is allowed; 0: all */
 };
 
-extern const struct policy policy_default; /* node, no limit, deny, off, warn */
+extern const struct policy policy_default; /* node, no limit, deny, off, warn, all */
 
 /* The place the job would run in, as far as it is known. */
 struct policy_place {
@@ -53,6 +55,7 @@ enum policy_code {
     POLICY_TOPOLOGY_UNKNOWN,   /* "unknown-topology" */
     POLICY_PLAN_REQUIRED,      /* "require-plan" */
     POLICY_TP_NEEDS_SOUND,     /* "tp-degraded-node" */
+    POLICY_ORDER_NOT_ALLOWED,  /* "order" */
     POLICY_CODE_COUNT
 };
 
@@ -86,6 +89,9 @@ void policy_check(const struct policy *policy, const struct degrees *degrees,
  * which nodes share their NVLink, on_unknown_topology says what that means. */
 void policy_check_split(const struct policy *policy, unsigned tp, uint64_t links_out,
                         const struct policy_place *place, struct policy_verdict *ret);
+/* The verdict on the rank order alone (orders). */
+void policy_check_order(const struct policy *policy, enum rank_order order,
+                        struct policy_verdict *ret);
 /* For a job without any degrees: what require_plan says (POLICY_PLAN_REQUIRED). */
 void policy_check_undeclared(const struct policy *policy, const char *where,
                              struct policy_verdict *ret);

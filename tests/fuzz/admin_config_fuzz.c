@@ -28,6 +28,21 @@ static void check_policy(const struct policy *policy)
     }
 }
 
+/* What a user can forge never loosens. */
+static void check_tighter(const struct policy *general, const struct policy *policy, unsigned scope)
+{
+    if (scope != SCOPE_QOS && scope != SCOPE_ACCOUNT)
+        return;
+    bool wider = general->max_tp > 0 && (policy->max_tp == 0 || policy->max_tp > general->max_tp);
+    if (wider || policy->require_plan < general->require_plan ||
+        policy->tp_within != general->tp_within ||
+        (general->on_violation == POLICY_DENY && policy->on_violation != POLICY_DENY) ||
+        (general->on_unknown_topology == UNKNOWN_DENY &&
+         policy->on_unknown_topology != UNKNOWN_DENY) ||
+        (general->orders > 0 && (policy->orders & ~general->orders || policy->orders == 0)))
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error_info err = {0};
@@ -39,8 +54,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         return 0;
     }
-    check_policy(admin_config_policy(config, NULL));
-    for (size_t i = 0; i < config->partition_count && i < 8; i++)
-        check_policy(admin_config_policy(config, config->partitions[i].partition));
+    struct policy_subject subject = {{NULL}};
+    struct policy policy;
+    admin_config_policy(config, &subject, &policy);
+    check_policy(&policy);
+    for (unsigned scope = 0; scope < POLICY_SECTIONS; scope++) {
+        subject = (struct policy_subject){{NULL}};
+        for (size_t i = 0; i < config->scopes.sections[scope].count && i < 8; i++) {
+            subject.names[scope] = config->scopes.sections[scope].rules[i].name;
+            admin_config_policy(config, &subject, &policy);
+            check_policy(&policy);
+            check_tighter(&config->policy, &policy, scope);
+        }
+    }
     return 0;
 }

@@ -3,6 +3,7 @@
 #include <slurm/spank.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define VARIABLES 64
@@ -15,7 +16,7 @@ static struct variable {
 } variables[VARIABLES];
 
 static struct fake_step current;
-static char last_error[2048];
+static char last_error[2048], last_notice[2048];
 static unsigned error_count, notice_count;
 
 void fake_spank_begin(const struct fake_step *step)
@@ -23,7 +24,7 @@ void fake_spank_begin(const struct fake_step *step)
     current = *step;
     for (unsigned i = 0; i < VARIABLES; i++)
         variables[i].name[0] = '\0';
-    last_error[0] = '\0';
+    last_error[0] = last_notice[0] = '\0';
     error_count = notice_count = 0;
 }
 
@@ -110,11 +111,20 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
         {S_JOB_NNODES, current.nodes},
         {S_JOB_LOCAL_TASK_COUNT, current.tasks_on_node},
         {S_JOB_TOTAL_TASK_COUNT, current.tasks},
+        {S_JOB_UID, current.uid},
     };
+    static char *command[2];
     va_list arguments;
     va_start(arguments, item);
     void *target = va_arg(arguments, void *);
+    char ***list = item == S_JOB_ARGV ? va_arg(arguments, char ***) : NULL;
     va_end(arguments);
+    if (list && current.program) {
+        command[0] = (char *)current.program;
+        *(int *)target = 1;
+        *list = command;
+        return ESPANK_SUCCESS;
+    }
     if (item == S_TASK_ID) {
         *(int *)target = current.local_task;
         return ESPANK_SUCCESS;
@@ -143,8 +153,25 @@ void slurm_error(const char *format, ...)
     error_count++;
 }
 
+const char *fake_spank_notice(void) { return last_notice; }
+
 void slurm_info(const char *format, ...)
 {
-    (void)format;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last_notice, sizeof(last_notice), format, arguments);
+    va_end(arguments);
     notice_count++;
+}
+
+/* slurmctld's heap. */
+char *slurm_xstrdup(const char *text);
+void slurm_xfree(void **pointer);
+
+char *slurm_xstrdup(const char *text) { return strdup(text); }
+
+void slurm_xfree(void **pointer)
+{
+    free(*pointer);
+    *pointer = NULL;
 }

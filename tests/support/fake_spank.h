@@ -14,6 +14,8 @@ struct fake_step {
     uint32_t job, step, node, nodes, tasks_on_node, tasks;
     int local_task;
     bool refuses_setenv; /* spank_setenv fails */
+    uint32_t uid;
+    const char *program; /* NULL: the command is not told */
 };
 
 /* A new step with an empty environment; what the plugin logged before is forgotten. */
@@ -24,5 +26,6 @@ unsigned fake_spank_variables(void);          /* how many are set */
 const char *fake_spank_error(void);           /* the last error line, or "" */
 unsigned fake_spank_errors(void);
 unsigned fake_spank_notices(void);
+const char *fake_spank_notice(void); /* the last of them, or "" */
 
 #endif

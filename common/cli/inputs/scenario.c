@@ -68,13 +68,18 @@ int scenario_open(struct scenario *scenario, const struct command_options *optio
         scenario_done(scenario);
         return -1;
     }
+    const struct policy_subject subject = {{[SCOPE_PARTITION] = options->partition,
+                                            [SCOPE_QOS] = options->qos,
+                                            [SCOPE_ACCOUNT] = options->account,
+                                            [SCOPE_USER] = options->user}};
+    admin_config_policy(scenario->config, &subject, &scenario->policy);
     scenario->request = (struct plan_request){
         .model = scenario->model,
         .cluster = scenario->cluster,
         .gpus = scenario->catalogues.gpus,
         .frameworks = scenario->catalogues.frameworks,
         .job = options->job,
-        .policy = admin_config_policy(scenario->config, options->partition),
+        .policy = &scenario->policy,
         .world = scenario->world,
         .gpus_per_node = scenario->gpus_per_node,
         .top = (unsigned)options->top,

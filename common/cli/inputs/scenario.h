@@ -17,6 +17,7 @@
 struct scenario {
     struct catalogues catalogues;
     struct admin_config *config;
+    struct policy policy; /* of the partition, QOS, account and user that are named */
     struct cluster_topology *cluster;
     struct model_spec *model; /* NULL: none was named */
     struct plan_request request;

@@ -55,6 +55,7 @@ static int try_step(const struct step_case *step, struct step_plan *ret,
         const struct step_plan_request request = {
             .facts = &facts,
             .config = config,
+            .policy = &config->policy,
             .option = step->option,
             .command = step->command,
             .command_count = count,

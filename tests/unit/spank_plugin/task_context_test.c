@@ -238,6 +238,79 @@ static void checks_the_policy_again(void **state)
     write_config("schema: parplan.config/1\n");
 }
 
+static void pass(const struct fake_step *step, const char *plan, const char *notice)
+{
+    if (run(step, plan) < 0)
+        fail_msg("refused: %s", fake_spank_error());
+    assert_int_equal(fake_spank_errors(), 0);
+    if (!strstr(fake_spank_notice(), notice) || !fake_spank_notice()[0] != !notice[0])
+        fail_msg("\"%s\" does not say \"%s\"", fake_spank_notice(), notice);
+}
+
+static void logs_every_verdict_once_per_node(void **state)
+{
+    (void)state;
+    struct fake_step step = two_nodes;
+    pass(&step, plan_text, "step 17.0: tp=4,pp=2,dp=1: policy ok");
+    write_config("schema: parplan.config/1\npolicy: {max_tp: 2, on_violation: warn}\n");
+    pass(&step, plan_text, "step 17.0: tp=4,pp=2,dp=1: policy max-tp: tp=4");
+    step.local_task = 1;
+    pass(&step, plan_text, "");
+}
+
+static void asks_for_a_plan_where_the_admins_do(void **state)
+{
+    (void)state;
+    struct fake_step step = two_nodes;
+    step.program = "/opt/train";
+    write_config("schema: parplan.config/1\npolicy: {require_plan: deny}\n");
+    refuse(&step, NULL, "parplan: policy require-plan: the job needs a plan");
+    pass(&step, plan_text, "policy ok");
+    step.program = "/usr/bin/orted";
+    pass(&step, NULL, "");
+    step.program = NULL;
+    step.step = 0xfffffffb; /* the batch script's */
+    pass(&step, NULL, "");
+    step = two_nodes;
+    write_config("schema: parplan.config/1\npolicy: {require_plan: warn}\n");
+    pass(&step, NULL, "step 17.0: no degrees: policy require-plan");
+    write_config("schema: parplan.config/1\nenabled: false\npolicy: {require_plan: deny}\n");
+    pass(&step, NULL, "");
+    write_config("schema: parplan.config/1\npolicy: {require_plan: deny\n");
+    pass(&step, NULL, "");
+}
+
+/* A number and a name that Slurm writes itself; what the user can write only tightens. */
+static void takes_the_step_s_scopes(void **state)
+{
+    (void)state;
+    struct fake_step step = two_nodes;
+    step.uid = 1001;
+    write_config("schema: parplan.config/1\n"
+                 "policy:\n"
+                 "  max_tp: 2\n"
+                 "  accounts: {lenient: {max_tp: 64}, strict: {max_tp: 1}}\n"
+                 "  users: {\"1001\": {max_tp: 4}, ada: {max_tp: 8}}\n"
+                 "  partitions: {wide: {max_tp: 16, orders: [tp-cp-ep-pp-dp]}}\n");
+    pass(&step, plan_text, "policy ok");
+    step.uid = 1002;
+    begin(&step, plan_text);
+    fake_spank_set("SLURM_JOB_UID", "1001"); /* not what spank says */
+    fake_spank_set("SLURM_JOB_ACCOUNT", "lenient");
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), -1);
+    assert_non_null(strstr(fake_spank_error(), "policy max-tp: tp=4"));
+    begin(&step, plan_text);
+    fake_spank_set("SLURM_JOB_USER", "ada");
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), 0);
+    begin(&step, plan_text);
+    fake_spank_set("SLURM_JOB_PARTITION", "wide");
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), -1);
+    assert_non_null(strstr(fake_spank_error(), "policy order: order=tp-cp-ep-dp-pp"));
+}
+
 static void refuses_hidden_gpus(void **state)
 {
     (void)state;
@@ -262,6 +335,9 @@ int main(void)
         cmocka_unit_test(distrusts_ports_of_the_system),
         cmocka_unit_test(speaks_once_per_node),
         cmocka_unit_test(checks_the_policy_again),
+        cmocka_unit_test(logs_every_verdict_once_per_node),
+        cmocka_unit_test(asks_for_a_plan_where_the_admins_do),
+        cmocka_unit_test(takes_the_step_s_scopes),
         cmocka_unit_test(refuses_hidden_gpus),
     };
     struct CMUnitTest with_setup[COUNT_OF(tests)];

@@ -17,9 +17,16 @@ static const char whole[] = SCHEMA "enabled: true\n"
                                    "  on_violation: warn\n"
                                    "  require_plan: off\n"
                                    "  on_unknown_topology: deny\n"
+                                   "  orders: [tp-cp-ep-pp-dp]\n"
                                    "  partitions:\n"
                                    "    debug: {tp_within: \"off\"}\n"
                                    "    nvl72: {tp_within: nvlink_domain, on_violation: fix}\n"
+                                   "  qos: {night: {max_tp: 8}, day: {max_tp: 32}}\n"
+                                   "  accounts:\n"
+                                   "    students: {require_plan: deny, on_violation: deny}\n"
+                                   "    staff: {max_tp: 0, on_unknown_topology: allow}\n"
+                                   "  users: {ada: {max_tp: 64, require_plan: warn},\n"
+                                   "          \"1001\": {tp_within: \"off\"}}\n"
                                    "defaults: {parplan: auto}\n"
                                    "slurm: {master_addr: address, hidden_gpus: allow}\n";
 
@@ -41,23 +48,81 @@ static void reads_every_field(void **state)
     assert_string_equal(config->default_parplan, "auto");
     assert_string_equal(config->master_addr, "address");
     assert_true(config->hidden_gpus_allowed);
-    const struct policy want = {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY};
+    const struct policy want = {TP_WITHIN_NODE, 16,           POLICY_WARN,
+                                REQUIRE_OFF,    UNKNOWN_DENY, 1u << ORDER_TP_CP_EP_PP_DP};
     assert_memory_equal(&config->policy, &want, sizeof(want));
-    assert_int_equal(config->partition_count, 2);
+    assert_int_equal(config->scopes.sections[SCOPE_PARTITION].count, 2);
+    assert_int_equal(config->scopes.sections[SCOPE_USER].count, 2);
 }
 
-static void partitions_override_the_general_policy(void **state)
+static const struct scope_case {
+    struct policy_subject subject; /* partition, QOS, account, user, uid */
+    struct policy want;
+} scope_cases[] = {
+#define PP_DP (1u << ORDER_TP_CP_EP_PP_DP)
+    {{{NULL}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+    {{{"gpu", "", "", "", ""}},
+     {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+    {{{"debug"}}, {TP_WITHIN_OFF, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+    {{{"nvl72"}}, {TP_WITHIN_NVLINK_DOMAIN, 16, POLICY_FIX, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+    /* QOS and accounts tighten, and never loosen */
+    {{{NULL, "night"}}, {TP_WITHIN_NODE, 8, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+    {{{NULL, "day"}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+    {{{NULL, NULL, "students"}},
+     {TP_WITHIN_NODE, 16, POLICY_DENY, REQUIRE_DENY, UNKNOWN_DENY, PP_DP}},
+    {{{NULL, NULL, "staff"}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+    /* users win, by name or number */
+    {{{"debug", "night", "students", "ada", "7"}},
+     {TP_WITHIN_OFF, 64, POLICY_DENY, REQUIRE_WARN, UNKNOWN_DENY, PP_DP}},
+    {{{"nvl72", NULL, NULL, "bob", "1001"}},
+     {TP_WITHIN_OFF, 16, POLICY_FIX, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+    /* a name of another kind is none */
+    {{{"ada", "students", "debug", "night"}},
+     {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+};
+
+static void scopes_apply_in_their_order(void **state)
 {
     (void)state;
     CLEANUP(admin_config) struct admin_config *config = parse(whole, NULL);
     assert_non_null(config);
-    const struct policy debug = {TP_WITHIN_OFF, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY};
-    const struct policy nvl72 = {TP_WITHIN_NVLINK_DOMAIN, 16, POLICY_FIX, REQUIRE_OFF,
-                                 UNKNOWN_DENY};
-    assert_memory_equal(admin_config_policy(config, "debug"), &debug, sizeof(debug));
-    assert_memory_equal(admin_config_policy(config, "nvl72"), &nvl72, sizeof(nvl72));
-    assert_ptr_equal(admin_config_policy(config, "gpu"), &config->policy);
-    assert_ptr_equal(admin_config_policy(config, NULL), &config->policy);
+    for (size_t i = 0; i < COUNT_OF(scope_cases); i++) {
+        struct policy got;
+        admin_config_policy(config, &scope_cases[i].subject, &got);
+        if (memcmp(&got, &scope_cases[i].want, sizeof(got)) != 0)
+            fail_msg("case %zu: %d %u %d %d %d %u", i, got.tp_within, got.max_tp, got.on_violation,
+                     got.require_plan, got.on_unknown_topology, got.orders);
+    }
+}
+
+static void orders_of_accounts_only_narrow(void **state)
+{
+    (void)state;
+    static const char text[] =
+        SCHEMA "policy:\n"
+               "  partitions: {one: {orders: [tp-cp-ep-dp-pp]}}\n"
+               "  accounts: {a: {orders: [tp-cp-ep-pp-dp]}, b: {on_violation: warn}}\n"
+               "  users: {u: {orders: [tp-cp-ep-dp-pp, tp-cp-ep-pp-dp]}}\n";
+    static const struct {
+        struct policy_subject subject;
+        unsigned orders;
+    } cases[] = {
+        {{{NULL}}, 0},
+        {{{"one"}}, 1},
+        {{{NULL, NULL, "a"}}, 2},
+        {{{"one", NULL, "a"}}, 1}, /* none in common: the first list stays */
+        {{{"one", NULL, "b"}}, 1},
+        {{{"one", NULL, "a", "u"}}, 3},
+    };
+    CLEANUP(admin_config) struct admin_config *config = parse(text, NULL);
+    assert_non_null(config);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct policy got;
+        admin_config_policy(config, &cases[i].subject, &got);
+        assert_int_equal(got.orders, cases[i].orders);
+        assert_int_equal(got.on_violation, POLICY_DENY);
+        assert_int_equal(got.max_tp, 0);
+    }
 }
 
 static const char *const valid[] = {
@@ -65,6 +130,7 @@ static const char *const valid[] = {
     SCHEMA "enabled: false\n",
     SCHEMA "policy: {tp_within: off}\n",
     SCHEMA "policy: {tp_within: \"off\", partitions: {}}\n",
+    SCHEMA "policy: {accounts: {a: {}}, qos: {}, users: {\"0\": {max_tp: 0}}}\n",
     SCHEMA "cluster: dgx-h100:16\n",
     SCHEMA "cluster: /etc/parplan/cluster.yaml\n",
     SCHEMA "defaults: {parplan: \"off\"}\n",
@@ -93,8 +159,19 @@ static const struct {
     {"schema: parplan.job/1\n", "parplan.config/1"},
     {SCHEMA "enable: true\n", "parplan.yaml:2: enable: unknown key; did you mean enabled?"},
     {SCHEMA "accounts: {a: {}}\n", "parplan.yaml:2: accounts: unknown key"},
-    {SCHEMA "policy:\n  qos: {}\n", "parplan.yaml:3: policy.qos: unknown key"},
-    {SCHEMA "policy:\n  users: []\n", "parplan.yaml:3: policy.users: unknown key"},
+    {SCHEMA "policy:\n  groups: {}\n", "parplan.yaml:3: policy.groups: unknown key"},
+    {SCHEMA "policy:\n  users: []\n", "parplan.yaml:3: policy.users: needs a mapping"},
+    {SCHEMA "policy:\n  users: {ada: {users: {}}}\n",
+     "parplan.yaml:3: policy.users.ada.users: unknown key"},
+    {SCHEMA "policy:\n  accounts: {a: {tp_within: node}}\n",
+     "parplan.yaml:3: policy.accounts.a.tp_within: unknown key"},
+    {SCHEMA "policy:\n  qos: {q: {tp_within: node}}\n",
+     "parplan.yaml:3: policy.qos.q.tp_within: unknown key"},
+    {SCHEMA "policy:\n  qos: {q: {max_tp: many}}\n", "parplan.yaml:3: policy.qos.q.max_tp:"},
+    {SCHEMA "policy:\n  orders: []\n", "parplan.yaml:3: policy.orders: needs a list"},
+    {SCHEMA "policy:\n  orders: tp-cp-ep-dp-pp\n", "parplan.yaml:3: policy.orders: needs a list"},
+    {SCHEMA "policy:\n  orders: [[tp]]\n", "parplan.yaml:3: policy.orders: needs a list"},
+    {SCHEMA "policy:\n  orders: [tp-pp]\n", "parplan.yaml:3: policy.orders: needs a list"},
     {SCHEMA "policy:\n  partitions:\n    debug: {partitions: {}}\n",
      "parplan.yaml:4: policy.partitions.debug.partitions: unknown key"},
     {SCHEMA "policy:\n  tp_within: rack\n", "parplan.yaml:3: policy.tp_within:"},
@@ -201,7 +278,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_field),
-        cmocka_unit_test(partitions_override_the_general_policy),
+        cmocka_unit_test(scopes_apply_in_their_order),
+        cmocka_unit_test(orders_of_accounts_only_narrow),
         cmocka_unit_test(accepts),
         cmocka_unit_test(refuses_with_the_line),
         cmocka_unit_test(defaults_are_built_in),

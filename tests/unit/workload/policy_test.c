@@ -360,6 +360,27 @@ static void undeclared_jobs(void **state)
                                   "--parplan=auto, or the degrees as --parplan=tp=8,pp=4");
 }
 
+static void orders(void **state)
+{
+    (void)state;
+    struct policy policy = policy_default;
+    struct policy_verdict got;
+    policy_check_order(&policy, ORDER_TP_CP_EP_PP_DP, &got);
+    assert_int_equal(got.result, POLICY_ALLOWED);
+    policy.orders = 1u << ORDER_TP_CP_EP_DP_PP;
+    policy_check_order(&policy, ORDER_TP_CP_EP_DP_PP, &got);
+    assert_int_equal(got.result, POLICY_ALLOWED);
+    policy_check_order(&policy, ORDER_TP_CP_EP_PP_DP, &got);
+    assert_int_equal(got.result, POLICY_DENIED);
+    assert_string_equal(policy_code_name(got.code), "order");
+    assert_string_equal(got.text,
+                        "policy order: order=tp-cp-ep-pp-dp is not among the orders that are "
+                        "allowed; use order=tp-cp-ep-dp-pp, and tell the program");
+    policy.on_violation = POLICY_WARN;
+    policy_check_order(&policy, ORDER_TP_CP_EP_PP_DP, &got);
+    assert_int_equal(got.result, POLICY_WARNED);
+}
+
 static void hostile_names_stay_one_line(void **state)
 {
     (void)state;
@@ -381,7 +402,8 @@ static void codes_are_stable(void **state)
     (void)state;
     static const char *const codes[POLICY_CODE_COUNT] = {
         "ok",     "tp-within-node",   "tp-splits-node", "tp-within-nvlink-domain",
-        "max-tp", "unknown-topology", "require-plan",   "tp-degraded-node"};
+        "max-tp", "unknown-topology", "require-plan",   "tp-degraded-node",
+        "order"};
     for (unsigned i = 0; i < POLICY_CODE_COUNT; i++)
         assert_string_equal(policy_code_name((enum policy_code)i), codes[i]);
     assert_string_equal(policy_code_name(POLICY_CODE_COUNT), "unknown");
@@ -395,6 +417,7 @@ int main(void)
         cmocka_unit_test(largest_tp_is_allowed),
         cmocka_unit_test(split_groups),
         cmocka_unit_test(undeclared_jobs),
+        cmocka_unit_test(orders),
         cmocka_unit_test(hostile_names_stay_one_line),
         cmocka_unit_test(codes_are_stable),
     };

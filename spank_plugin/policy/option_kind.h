@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * option_kind: what --parplan's value is: "off", a job file's path, or keys.
+ */
+#ifndef SPANK_PLUGIN_POLICY_OPTION_KIND_H
+#define SPANK_PLUGIN_POLICY_OPTION_KIND_H
+
+#include <stdbool.h>
+
+/* A '/' before any '=' ("model=a/b" is a key), or a file's ending. */
+bool option_names_file(const char *option);
+
+#endif
