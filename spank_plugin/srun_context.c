@@ -290,7 +290,8 @@ int srun_context_plan(spank_t spank)
     int planned = find_wanted(&wanted, &launch.err);
     if (planned == 0 && !wanted.config)
         return 0;
-    step_policy_read(wanted.config, NULL, &launch.policy);
+    if (wanted.config)
+        step_policy_read(wanted.config, NULL, &launch.policy);
     if (planned == 0 && plan_step(&launch) == 0)
         return 0;
     if (!lets_pass(&launch))

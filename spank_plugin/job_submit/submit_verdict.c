@@ -101,7 +101,8 @@ int submit_verdict_find(const struct admin_config *config, const struct submit_r
     }
     found.uses = found.uses || found.verdict.code != POLICY_OK;
     found.pending = declaration.planned && found.verdict.code == POLICY_OK &&
-                    (declaration.degrees.tp == 0 || request->gpus_per_node == 0);
+                    (declaration.degrees.tp == 0 ||
+                     (declaration.degrees.tp > 1 && request->gpus_per_node == 0));
     snprintf(found.plan, sizeof(found.plan), "%s", option ? option : "none");
     error_clean_text(found.plan);
     *ret = found;

@@ -23,6 +23,8 @@ void step_policy_read(const struct admin_config *config, const spank_t *task, st
     if (task && spank_get_item(*task, S_JOB_UID, &uid) == ESPANK_SUCCESS)
         snprintf(names[SCOPE_USER_ID], NAME_BYTES, "%u", (unsigned)uid);
     admin_config_policy(config, &subject, ret);
+    if (!config->enabled)
+        ret->require_plan = REQUIRE_OFF;
 }
 
 void step_policy_judge_unplanned(const struct admin_config *config, spank_t spank,

@@ -13,7 +13,8 @@
 #include "workload/admin_config.h"
 #include <slurm/spank.h>
 
-/* task NULL: in srun, from its own environment. */
+/* task NULL: in srun, from its own environment. Where parplan is switched off, no plan is asked
+ * for. */
 void step_policy_read(const struct admin_config *config, const spank_t *task, struct policy *ret);
 
 /* What require_plan says of a task whose step carries no plan. Launchers' own daemons pass:
