@@ -10,6 +10,7 @@ VERSION := 0.1.0
 BASE_SOURCES := \
 	common/base/arena.c \
 	common/base/tables/csv_table.c \
+	common/base/tables/toml_scan.c \
 	common/base/data_file.c \
 	common/base/error.c \
 	common/base/id_set.c \
@@ -417,6 +418,7 @@ UNIT_TESTS := \
 	tests/unit/report/plan_report_test.c \
 	tests/unit/base/arena_test.c \
 	tests/unit/base/csv_table_test.c \
+	tests/unit/base/toml_scan_test.c \
 	tests/unit/base/data_file_test.c \
 	tests/unit/base/error_test.c \
 	tests/unit/base/id_set_test.c \
@@ -618,6 +620,7 @@ FUZZ_TESTS := \
 	tests/fuzz/sysfs_properties_fuzz.c \
 	tests/fuzz/sysfs_words_fuzz.c \
 	tests/fuzz/slurm_gres_fuzz.c \
+	tests/fuzz/toml_scan_fuzz.c \
 	tests/fuzz/topo_matrix_fuzz.c \
 	tests/fuzz/wire_plan_fuzz.c \
 	tests/fuzz/yaml_document_fuzz.c
