@@ -93,6 +93,9 @@ WORKLOAD_SOURCES := \
 	common/workload/framework_profile.c \
 	common/workload/job/job_bounds.c \
 	common/workload/job_spec.c \
+	common/workload/launch/launch_file.c \
+	common/workload/launch/launch_numbering.c \
+	common/workload/launch/launch_rule.c \
 	common/workload/launch_flags.c \
 	common/workload/model_catalogue.c \
 	common/workload/model_config.c \
@@ -380,6 +383,7 @@ DATA_FILES := \
 	common/topology/data/gpus.yaml \
 	common/topology/data/node_presets.yaml \
 	common/workload/data/frameworks.yaml \
+	common/workload/data/launch_keys.yaml \
 	common/workload/data/models.yaml
 
 # The same, in the program but not in the plugin.
@@ -557,7 +561,9 @@ UNIT_TESTS := \
 	tests/unit/validation/published_run_test.c \
 	tests/unit/validation/run_case_test.c \
 	tests/unit/validation/validation_test.c \
+	tests/unit/workload/launch_file_test.c \
 	tests/unit/workload/launch_flags_test.c \
+	tests/unit/workload/launch_numbering_test.c \
 	tests/unit/workload/admin_config_test.c \
 	tests/unit/workload/framework_profile_test.c \
 	tests/unit/workload/job_bounds_test.c \
@@ -606,6 +612,7 @@ FUZZ_TESTS := \
 	tests/fuzz/job_option_fuzz.c \
 	tests/fuzz/json_document_fuzz.c \
 	tests/fuzz/kernel_profile_fuzz.c \
+	tests/fuzz/launch_file_fuzz.c \
 	tests/fuzz/mapping_file_fuzz.c \
 	tests/fuzz/model_config_fuzz.c \
 	tests/fuzz/model_file_fuzz.c \

@@ -4,7 +4,6 @@
 #include "spank_plugin/master_address.h"
 #include "spank_plugin/policy/option_kind.h"
 #include "spank_plugin/step_cluster.h"
-#include "workload/launch_flags.h"
 #include "workload/model_source.h"
 #include <stdio.h>
 #include <string.h>
@@ -81,9 +80,11 @@ int step_option_check(const char *option, struct error_info *err)
 static int read_command(const struct step_plan_request *request, struct step_plan *plan,
                         struct error_info *err)
 {
+    const struct launch_command command = {
+        .arguments = request->command, .count = request->command_count, .read = text_file_read};
     CLEANUP_DONE(text_buffer) struct text_buffer notices;
     text_buffer_init(&notices, NOTICES_MAXIMUM_BYTES);
-    if (launch_flags_read(request->command, request->command_count, plan->job, &notices, err) < 0)
+    if (launch_command_read(&command, plan->job, &plan->counts, &notices, err) < 0)
         return -1;
     plan->notices = memory_copy_text(text_buffer_text(&notices));
     return plan->notices ? 0 : error_set_memory(err);
@@ -143,6 +144,20 @@ static unsigned ranks_per_node(const struct step_facts *facts)
     return facts->gpus_per_node;
 }
 
+/* Without GPUs, one task on a node may be any number of ranks. */
+static int check_counts(const struct step_facts *facts, const struct launch_counts *counts,
+                        struct error_info *err)
+{
+    const struct launch_step step = {
+        .nodes = node_list_count(facts->nodes),
+        .ranks_per_node = ranks_per_node(facts),
+        .tasks_per_node = facts->tasks_per_node,
+    };
+    if (facts->tasks_per_node == 1 && facts->gpus_per_node == 0)
+        return 0;
+    return launch_counts_check(counts, &step, err);
+}
+
 static int place_ranks(const struct step_plan_request *request, struct step_plan *plan,
                        enum step_refusal *ret_refusal, struct error_info *err)
 {
@@ -158,6 +173,8 @@ static int place_ranks(const struct step_plan_request *request, struct step_plan
         .gpus_per_node = per_node,
     };
     *ret_refusal = REFUSED_LAYOUT;
+    if (check_counts(request->facts, &plan->counts, err) < 0)
+        return -1;
     if (placement_create(&plan->request, NULL, &plan->placement, err) < 0)
         return -1;
     if (plan->placement.outcome == PLACEMENT_DENIED)

@@ -10,6 +10,7 @@
 #include "mapping/wire_plan.h"
 #include "spank_plugin/step_facts.h"
 #include "workload/admin_config.h"
+#include "workload/launch_flags.h"
 
 struct step_plan_request {
     const struct step_facts *facts;
@@ -29,7 +30,8 @@ struct step_plan {
     struct plan_request request; /* what was asked; points at the members above */
     struct placement placement;
     struct wire_plan *wire;
-    char *notices; /* what the command's own flags say, or "" */
+    char *notices; /* what the command's own flags and files say, or "" */
+    struct launch_counts counts;
 };
 
 /* The option alone: syntax, and a job file's content. */

@@ -1,133 +1,258 @@
 /* SPDX-License-Identifier: MIT */
 #include "workload/launch_flags.h"
+#include "base/data_file.h"
+#include "workload/launch/launch_file.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-enum flag_use {
-    FLAG_NUMBER, /* a whole number for the key */
-    FLAG_DEGREE, /* the same, where 0 and -1 mean "not set" */
-    FLAG_SWITCH, /* no value: sets the key to `word` */
-    FLAG_FILE    /* names a file that may hold degrees: noticed only */
-};
+/* What files name is DeepSpeed's. */
+#define NEXT_SECTION "deepspeed"
 
-struct launch_flag {
-    const char *flag;
-    const char *word; /* a switch's value; of a file the framework */
-    uint8_t use;      /* enum flag_use */
-    uint8_t key;      /* enum job_key */
-};
+#define KEYS_FILE "launch_keys.yaml"
 
-/* Sources: Megatron-LM megatron/training/arguments.py; NeMo and Megatron-Bridge recipe
- * overrides; torchtitan job_config.py (0.x and 1.x names); DeepSpeed launcher and
- * accelerate launch --help. */
-static const struct launch_flag flags[] = {
-    {"--tensor-model-parallel-size", NULL, FLAG_NUMBER, JOB_TP},
-    {"--pipeline-model-parallel-size", NULL, FLAG_NUMBER, JOB_PP},
-    {"--context-parallel-size", NULL, FLAG_NUMBER, JOB_CP},
-    {"--expert-model-parallel-size", NULL, FLAG_NUMBER, JOB_EP},
-    {"--expert-tensor-parallel-size", NULL, FLAG_NUMBER, JOB_ETP},
-    {"--micro-batch-size", NULL, FLAG_NUMBER, JOB_MICRO_BATCH},
-    {"--global-batch-size", NULL, FLAG_NUMBER, JOB_GLOBAL_BATCH},
-    {"--seq-length", NULL, FLAG_NUMBER, JOB_SEQUENCE_LENGTH},
-    {"--use-tp-pp-dp-mapping", "tp-cp-ep-pp-dp", FLAG_SWITCH, JOB_ORDER},
-    {"--use-distributed-optimizer", "zero1", FLAG_SWITCH, JOB_SHARDING},
-    {"model.tensor_model_parallel_size", NULL, FLAG_NUMBER, JOB_TP},
-    {"model.pipeline_model_parallel_size", NULL, FLAG_NUMBER, JOB_PP},
-    {"model.context_parallel_size", NULL, FLAG_NUMBER, JOB_CP},
-    {"model.expert_model_parallel_size", NULL, FLAG_NUMBER, JOB_EP},
-    {"trainer.strategy.tensor_model_parallel_size", NULL, FLAG_NUMBER, JOB_TP},
-    {"trainer.strategy.pipeline_model_parallel_size", NULL, FLAG_NUMBER, JOB_PP},
-    {"--parallelism.tensor_parallel_degree", NULL, FLAG_NUMBER, JOB_TP},
-    {"--parallelism.pipeline_parallel_degree", NULL, FLAG_NUMBER, JOB_PP},
-    {"--parallelism.context_parallel_degree", NULL, FLAG_NUMBER, JOB_CP},
-    {"--parallelism.expert_parallel_degree", NULL, FLAG_NUMBER, JOB_EP},
-    {"--parallelism.data_parallel_shard_degree", NULL, FLAG_DEGREE, JOB_SHARD},
-    {"--training.tensor_parallel_degree", NULL, FLAG_NUMBER, JOB_TP},
-    {"--experimental.pipeline_parallel_degree", NULL, FLAG_NUMBER, JOB_PP},
-    {"--job.config_file", "torchtitan", FLAG_FILE, 0},
-    {"--deepspeed_config", "deepspeed", FLAG_FILE, 0},
-    {"--deepspeed", "deepspeed", FLAG_FILE, 0},
-    {"--config_file", "accelerate", FLAG_FILE, 0},
-};
+/* Where the script's folder has its configuration, unless --config-path says so: NeMo's examples.
+ */
+#define HYDRA_FOLDER "conf"
 
 static const char *const daemons[] = {
     "orted",   "prted", "prte", "pmixsrv", "pmi_proxy", "hydra_pmi_proxy", "hydra_bstrap_proxy",
     "mpispawn"};
 
-/* The flag that this argument is, with its inline value ("--x=8") or NULL. */
-static const struct launch_flag *find_flag(const char *argument, const char **ret_value)
+/* One command on its way. */
+struct command_reading {
+    struct launch_reading rules;
+    const struct launch_command *command;
+    const struct yaml_node *sections;
+    size_t count;  /* of arguments */
+    size_t script; /* the argument that is one, else their count */
+    struct launch_file files[LAUNCH_FILES_MAXIMUM];
+    size_t file_count;
+    const char *folder;      /* Hydra's */
+    struct launch_file main; /* Hydra's: a name in that folder */
+};
+
+static const char *last_part(const char *path)
 {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void find_script(struct command_reading *reading)
+{
+    for (reading->script = 0; reading->script < reading->count; reading->script++) {
+        const char *argument = reading->command->arguments[reading->script];
+        const char *ending = strrchr(argument, '.');
+        if (ending && !strcmp(ending, ".py"))
+            break;
+    }
+}
+
+/* Arguments before this one may be the section's flags. */
+static size_t section_end(const struct command_reading *reading, const struct yaml_node *section)
+{
+    const struct yaml_node *when = yaml_node_get(section, "when");
+    if (!when)
+        return reading->count;
+    for (size_t i = 0; i < reading->script; i++)
+        if (strstr(reading->command->arguments[i], when->text))
+            return reading->script;
+    return 0;
+}
+
+static bool same_flag(const char *flag, const char *argument, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (flag[i] != argument[i] &&
+            !((flag[i] == '-' || flag[i] == '_') && (argument[i] == '-' || argument[i] == '_')))
+            return false;
+    return !flag[length];
+}
+
+/* The flag that this argument is, with its inline value ("--x=8") or NULL. */
+static const struct yaml_node *find_flag(const struct yaml_node *flags, const char *argument,
+                                         const char **ret_value)
+{
+    argument += strspn(argument, "+");
     const char *equals = strchr(argument, '=');
     size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
-    for (size_t i = 0; i < COUNT_OF(flags); i++)
-        if (strlen(flags[i].flag) == length && !memcmp(flags[i].flag, argument, length)) {
-            *ret_value = equals ? equals + 1 : NULL;
-            return &flags[i];
-        }
+    *ret_value = equals ? equals + 1 : NULL;
+    for (size_t i = 0; i < flags->child_count; i++)
+        if (same_flag(flags->children[i]->key, argument, length) && (equals || argument[0] == '-'))
+            return flags->children[i];
     return NULL;
 }
 
-static bool degree_is_unset(const char *value)
+static void add_file(struct command_reading *reading, const struct yaml_node *section,
+                     const char *path)
 {
-    return !strcmp(value, "0") || !strcmp(value, "-1");
+    if (reading->file_count < LAUNCH_FILES_MAXIMUM)
+        reading->files[reading->file_count++] = (struct launch_file){section, path};
 }
 
-static void begin_notice(struct text_buffer *notices)
+/* <folder>/NAME.yaml, from the script's folder. */
+static int add_main_file(struct command_reading *reading, struct error_info *err)
 {
-    if (notices->length)
-        text_buffer_add_text(notices, ", ");
+    const char *name = reading->main.path, *script = "";
+    const char *folder = reading->folder ? reading->folder : HYDRA_FOLDER;
+    if (!name)
+        return 0;
+    if (reading->script < reading->count && folder[0] != '/')
+        script = reading->command->arguments[reading->script];
+    char *path =
+        arena_format(reading->rules.spec->arena, "%.*s%s/%s%s", (int)(last_part(script) - script),
+                     script, folder, name, strstr(name, ".yaml") ? "" : ".yaml");
+    if (!path)
+        return error_set_memory(err);
+    add_file(reading, reading->main.section, path);
+    return 0;
 }
 
-static void notice_file(const struct launch_flag *flag, const char *value,
-                        struct text_buffer *notices)
+static void note_file(struct command_reading *reading, const struct yaml_node *section, char rule,
+                      const char *value)
 {
-    bool is_path = value && value[0] != '-';
-    begin_notice(notices);
-    text_buffer_add(notices, "%s%s%s (%s: not read)", flag->flag, is_path ? " " : "",
-                    is_path ? value : "", flag->word);
+    if (rule == 'i')
+        reading->folder = value;
+    else if (rule == 'n')
+        reading->main = (struct launch_file){section, value};
+    else if (value && value[0] != '-' && !reading->rules.second_pass)
+        add_file(reading, section, value);
 }
 
-static int apply_flag(const struct launch_flag *flag, const char *value, struct job_spec *spec,
-                      struct text_buffer *notices, struct error_info *err)
+static int read_argument(struct command_reading *reading, const struct yaml_node *section,
+                         size_t position, struct error_info *err)
 {
-    if (flag->use == FLAG_FILE) {
-        notice_file(flag, value, notices);
+    const char *value;
+    const struct yaml_node *flag =
+        find_flag(yaml_node_get(section, "flags"), reading->command->arguments[position], &value);
+    if (!flag)
+        return 0;
+    if (!value && !launch_rule_is_switch(flag->text) && position + 1 < reading->count)
+        value = reading->command->arguments[position + 1];
+    if (flag->text[0] == '@') {
+        note_file(reading, section, flag->text[1], value);
         return 0;
     }
-    if (flag->use == FLAG_SWITCH)
-        value = flag->word;
-    if (!value)
-        return error_set(err, "%s in the command has no value; give it as %s N", flag->flag,
-                         flag->flag);
-    if (flag->use == FLAG_DEGREE && degree_is_unset(value))
+    return launch_rule_apply(&reading->rules, flag->text, value, flag->key, err);
+}
+
+static int read_arguments(struct command_reading *reading, struct error_info *err)
+{
+    reading->rules.in_file = false;
+    for (size_t i = 0; i < reading->sections->child_count; i++) {
+        const struct yaml_node *section = reading->sections->children[i];
+        size_t end = section_end(reading, section);
+        for (size_t position = 0; position < end; position++)
+            if (read_argument(reading, section, position, err) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+/* A file that only the step's container has, or of a kind that we do not read. */
+static int notice_unread(const struct command_reading *reading, const struct error_info *trouble,
+                         struct error_info *err)
+{
+    if (trouble->kind == ERROR_MEMORY)
+        return error_set_memory(err);
+    if (reading->rules.second_pass)
         return 0;
-    begin_notice(notices);
-    const char *key = job_key_info((enum job_key)flag->key)->name;
-    text_buffer_add(notices, "%s=%s (%s)", key, value, flag->flag);
-    return job_spec_set(spec, key, value, flag->flag, err);
+    launch_notice_begin(reading->rules.notices);
+    text_buffer_add(reading->rules.notices, "not read: %s", trouble->text);
+    return 0;
+}
+
+static int read_file(struct command_reading *reading, const struct launch_file *file,
+                     struct error_info *err)
+{
+    struct error_info trouble = {.kind = ERROR_NONE};
+    size_t bytes;
+    CLEANUP_MEMORY char *text = NULL;
+    if (!reading->command->read)
+        error_set(&trouble, "%s", file->path);
+    else
+        text = reading->command->read(file->path, LAUNCH_FILE_MAXIMUM_BYTES, &bytes, &trouble);
+    if (text && launch_file_read(&reading->rules, file, text, bytes, &trouble) == 0)
+        return 0;
+    if (reading->rules.refused && err)
+        *err = trouble;
+    if (reading->rules.refused)
+        return -1;
+    return notice_unread(reading, &trouble, err);
+}
+
+/* The list grows while it is read: a file may name another. */
+static int read_files(struct command_reading *reading, struct error_info *err)
+{
+    reading->rules.in_file = true;
+    for (size_t i = 0; i < reading->file_count; i++) {
+        reading->rules.next = NULL;
+        if (read_file(reading, &reading->files[i], err) < 0)
+            return -1;
+        if (reading->rules.next && !reading->rules.second_pass)
+            add_file(reading, yaml_node_get(reading->sections, NEXT_SECTION), reading->rules.next);
+    }
+    return 0;
+}
+
+/* dp is replicate * shard where a program says both. */
+static int join_replicas(struct launch_reading *rules, struct error_info *err)
+{
+    uint64_t shard = job_spec_number(rules->spec, JOB_SHARD, 0), dp;
+    const char *where = rules->counts->of[LAUNCH_REPLICATE].where;
+    char text[24];
+    if (!where || !shard ||
+        __builtin_mul_overflow(shard, rules->counts->of[LAUNCH_REPLICATE].number, &dp))
+        return 0;
+    snprintf(text, sizeof(text), "%" PRIu64, dp);
+    rules->second_pass = false;
+    return launch_rule_apply(rules, "dp", text, where, err);
+}
+
+static int read_passes(struct command_reading *reading, struct error_info *err)
+{
+    if (read_arguments(reading, err) < 0 || add_main_file(reading, err) < 0 ||
+        read_files(reading, err) < 0)
+        return -1;
+    reading->rules.second_pass = true;
+    if (read_arguments(reading, err) < 0 || read_files(reading, err) < 0)
+        return -1;
+    return join_replicas(&reading->rules, err);
+}
+
+int launch_command_read(const struct launch_command *command, struct job_spec *spec,
+                        struct launch_counts *counts, struct text_buffer *notices,
+                        struct error_info *err)
+{
+    size_t bytes = 0;
+    CLEANUP_MEMORY char *text = data_file_read(KEYS_FILE, &bytes, err);
+    CLEANUP(yaml_document)
+    struct yaml_document *keys = text ? yaml_document_parse(text, bytes, KEYS_FILE, err) : NULL;
+    if (!keys)
+        return -1;
+    *counts = (struct launch_counts){0};
+    struct command_reading reading = {
+        .rules = {.spec = spec, .counts = counts, .notices = notices},
+        .command = command,
+        .sections = yaml_node_get(yaml_document_root(keys), "sections"),
+        .count =
+            command->count < LAUNCH_ARGUMENTS_MAXIMUM ? command->count : LAUNCH_ARGUMENTS_MAXIMUM,
+    };
+    find_script(&reading);
+    return read_passes(&reading, err);
 }
 
 int launch_flags_read(const char *const *arguments, size_t count, struct job_spec *spec,
                       struct text_buffer *notices, struct error_info *err)
 {
-    if (count > LAUNCH_ARGUMENTS_MAXIMUM)
-        count = LAUNCH_ARGUMENTS_MAXIMUM;
-    for (size_t i = 0; i < count; i++) {
-        const char *value = NULL;
-        const struct launch_flag *flag = find_flag(arguments[i], &value);
-        if (!flag)
-            continue;
-        if (!value && flag->use != FLAG_SWITCH && i + 1 < count)
-            value = arguments[i + 1];
-        if (apply_flag(flag, value, spec, notices, err) < 0)
-            return -1;
-    }
-    return 0;
+    struct launch_counts counts;
+    const struct launch_command command = {.arguments = arguments, .count = count};
+    return launch_command_read(&command, spec, &counts, notices, err);
 }
 
 bool launch_command_is_daemon(const char *command)
 {
-    const char *slash = strrchr(command, '/');
-    const char *name = slash ? slash + 1 : command;
+    const char *name = last_part(command);
     for (size_t i = 0; i < COUNT_OF(daemons); i++)
         if (!strcmp(name, daemons[i]))
             return true;

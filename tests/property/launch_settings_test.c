@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Every plan that the planner finds, for every launcher: it is refused in one line, or what is
- * written reads back (launch_flags) as the plan's degrees; a configuration file is noticed. */
+ * written reads back (launch_flags), arguments and configuration file, as the plan's degrees. */
 #include "tests/support/unit_test.h"
 
+#include "report/launchers/launch_config.h"
 #include "report/launchers/launch_report.h"
 #include "tests/support/planner_fixture.h"
 #include "workload/launch_flags.h"
@@ -35,7 +36,21 @@ static void add_words(struct text_buffer *words, const struct json_value *docume
                               strlen(json_value_text(json_value_at(array, i))) + 1);
 }
 
-/* What the reader makes of the written arguments. */
+/* What stands in the file that the arguments name. */
+static const struct launch_settings *written;
+
+static char *read_config(const char *path, size_t maximum, size_t *ret_bytes,
+                         struct error_info *err)
+{
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, maximum);
+    assert_string_equal(path, written->launcher->config_file);
+    assert_int_equal(launch_config_write(written, &text, err), 0);
+    *ret_bytes = text.length;
+    return text_buffer_take(&text);
+}
+
+/* What the reader makes of the written arguments and file. */
 static void read_back(const struct launch_report *report, struct job_spec *job,
                       struct text_buffer *notices)
 {
@@ -52,7 +67,11 @@ static void read_back(const struct launch_report *report, struct job_spec *job,
         assert_true(count < COUNT_OF(arguments));
         arguments[count++] = text + at;
     }
-    if (launch_flags_read(arguments, count, job, notices, &err) < 0)
+    struct launch_counts counts;
+    const struct launch_command command = {
+        .arguments = arguments, .count = count, .read = read_config};
+    written = report->settings;
+    if (launch_command_read(&command, job, &counts, notices, &err) < 0)
         fail_msg("%s: %s", report->settings->launcher->name, err.text);
 }
 
@@ -68,6 +87,7 @@ static void check_degrees(const struct launch_report *report, const struct job_s
                                              {JOB_EP, VALUE_EP},
                                              {JOB_ETP, VALUE_ETP},
                                              {JOB_PP, VALUE_PP},
+                                             {JOB_DP, VALUE_DP},
                                              {JOB_SHARD, VALUE_SHARD},
                                              {JOB_ORDER, VALUE_ORDER},
                                              {JOB_MICRO_BATCH, VALUE_MICRO_BATCH},
@@ -115,7 +135,8 @@ static void check_written(const struct launch_report *report)
     const struct launcher *launcher = report->settings->launcher;
     bool own = strncmp(launcher->name, "torchrun-", 9) == 0;
     if (launcher->config_style != CONFIG_NONE && !own)
-        assert_non_null(strstr(text_buffer_text(&notices), "not read"));
+        assert_non_null(strstr(text_buffer_text(&notices), launcher->config_file));
+    assert_null(strstr(text_buffer_text(&notices), "not read"));
 }
 
 static void check_plan(const struct launch_plan *launch, struct tally *tally)

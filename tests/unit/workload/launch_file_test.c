@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands that name configuration files, from a table of texts in place of a file system. */
+#include "base/data_file.h"
+#include "tests/support/unit_test.h"
+#include "workload/launch/launch_file.h"
+#include "workload/launch_flags.h"
+#include <stdio.h>
+#include <string.h>
+
+#define ARGUMENTS 10
+
+static const struct {
+    const char *path, *text;
+} texts[] = {
+    {"titan.toml", "[job]\n"
+                   "description = \"tensor_parallel_degree = 16\"\n"
+                   "[training]\n"
+                   "local_batch_size = 8\n"
+                   "global_batch_size = -1\n"
+                   "seq_len = 8192\n"
+                   "[parallelism]\n"
+                   "tensor_parallel_degree = 4\n"
+                   "pipeline_parallel_degree = 2\n"
+                   "pipeline_parallel_microbatch_size = 2\n"
+                   "data_parallel_shard_degree = 8\n"
+                   "data_parallel_replicate_degree = 2\n"},
+    {"plain.toml", "training.local_batch_size = 8\n"
+                   "training.global_batch_size = 64\n"
+                   "parallelism.pipeline_parallel_degree = 1\n"
+                   "parallelism.data_parallel_shard_degree = -1\n"},
+    {"zero.toml", "[parallelism]\ntensor_parallel_degree = 0\n"},
+    {"broken.toml", "[parallelism]\ntensor_parallel_degree = 4\nx = \"\n"},
+    {"ds.json", "{\n\t\"train_batch_size\": 256,\n"
+                "\t\"train_micro_batch_size_per_gpu\": \"auto\",\n"
+                "\t\"zero_optimization\": {\"stage\": 2,\n"
+                "\t\t\"offload_optimizer\":{\"device\":\"cpu\"}},\n"
+                "\t\"tensor_parallel\": {\"autotp_size\": 0}\n}\n"},
+    {"tp.json", "{\"tensor_parallel\": {\"autotp_size\": 4}, \"train_batch_size\": 256}"},
+    {"gpt/conf/gpt.yaml", "trainer:\n  devices: 8\n  num_nodes: 2\n"
+                          "model:\n  tensor_model_parallel_size: 8\n"
+                          "  pipeline_model_parallel_size: ${oc.env:PP}\n"
+                          "  virtual_pipeline_model_parallel_size: null\n"
+                          "  encoder_seq_length: 4096\n"},
+    {"/conf/bridge.yaml", "model:\n  tensor_model_parallel_size: 2\n"
+                          "dist: {use_tp_pp_dp_mapping: false}\n\n"
+                          "train: {global_batch_size: 128, micro_batch_size: 1}\n"},
+    {"acc.yaml", "distributed_type: DEEPSPEED\n"
+                 "deepspeed_config:\n  deepspeed_config_file: ds.json\n"
+                 "num_machines: 2\nnum_processes: 16\n"},
+    {"fsdp.yaml", "fsdp_config:\n  fsdp_reshard_after_forward: true\n  fsdp_offload_params: false\n"
+                  "parallelism_config:\n  parallelism_config_tp_size: 2\n"},
+    {"hsdp.yaml", "fsdp_config: {fsdp_reshard_after_forward: true}\n"
+                  "parallelism_config:\n  parallelism_config_dp_replicate_size: 2\n"
+                  "  parallelism_config_dp_shard_size: 4\n"},
+    {"mega.yaml", "megatron_lm_config:\n  megatron_lm_tp_degree: 4\n  megatron_lm_pp_degree: 2\n"
+                  "  megatron_lm_use_distributed_optimizer: true\n"},
+    {"alias.yaml", "model: &x {tensor_model_parallel_size: 2}\n"},
+};
+
+static char *read_text(const char *path, size_t maximum, size_t *ret_bytes, struct error_info *err)
+{
+    assert_int_equal(maximum, LAUNCH_FILE_MAXIMUM_BYTES);
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        if (strcmp(texts[i].path, path) != 0)
+            continue;
+        char *copy = memory_copy_text(texts[i].text);
+        *ret_bytes = strlen(texts[i].text);
+        return copy ? copy : error_null(error_set_memory(err));
+    }
+    return error_null(error_set(err, "%s: No such file or directory", path));
+}
+
+/* One reading, kept for looking at it. */
+struct reading {
+    struct job_spec *spec;
+    struct launch_counts counts;
+    struct text_buffer notices;
+    struct error_info err;
+};
+
+static void reading_done(struct reading *reading)
+{
+    job_spec_free(reading->spec);
+    text_buffer_done(&reading->notices);
+}
+
+DEFINE_CLEANUP_DONE(reading);
+
+static int read_command(struct reading *reading, const char *option, const char *const *arguments)
+{
+    struct launch_command command = {.arguments = arguments, .read = read_text};
+    while (command.count < ARGUMENTS && arguments[command.count])
+        command.count++;
+    *reading = (struct reading){.spec = job_spec_create(NULL)};
+    text_buffer_init(&reading->notices, 4096);
+    assert_non_null(reading->spec);
+    assert_int_equal(job_spec_parse_option(reading->spec, option, "--parplan", NULL), 0);
+    return launch_command_read(&command, reading->spec, &reading->counts, &reading->notices,
+                               &reading->err);
+}
+
+static const struct {
+    const char *arguments[ARGUMENTS];
+    const char *notices; /* all of them */
+} found[] = {
+    {{"torchrun", "train.py", "--job.config-file", "titan.toml"},
+     "sequence_length=8192 (titan.toml:6), tp=4 (titan.toml:8), pp=2 (titan.toml:9), "
+     "shard=8 (titan.toml:11), micro_batch=2 (titan.toml:10), dp=16 (titan.toml:12)"},
+    {{"torchrun", "-m", "torchtitan.train", "--job.config_file=titan.toml",
+      "--parallelism.tensor_parallel_degree", "8", "--parallelism.data_parallel_shard_degree=-1"},
+     "tp=8 (--parallelism.tensor_parallel_degree), sequence_length=8192 (titan.toml:6), "
+     "pp=2 (titan.toml:9), micro_batch=2 (titan.toml:10)"},
+    {{"torchrun", "train.py", "--job.config_file", "plain.toml"},
+     "global_batch=64 (plain.toml:2), pp=1 (plain.toml:3), micro_batch=8 (plain.toml:1)"},
+    {{"python", "train.py", "--deepspeed", "ds.json"},
+     "sharding=zero2 (ds.json:4), offload=cpu (ds.json:5), global_batch=256 (ds.json:2)"},
+    {{"python", "train.py", "--deepspeed", "--deepspeed_config=tp.json"}, "tp=4 (tp.json:1)"},
+    {{"python", "gpt/train.py", "--config-name", "gpt", "++model.context_parallel_size=2"},
+     "cp=2 (model.context_parallel_size), tp=8 (gpt/conf/gpt.yaml:5), "
+     "sequence_length=4096 (gpt/conf/gpt.yaml:8)"},
+    {{"python", "gpt/train.py", "--config-name=bridge.yaml", "--config-path=/conf"},
+     "tp=2 (/conf/bridge.yaml:2), "
+     "global_batch=128 (/conf/bridge.yaml:5), micro_batch=1 (/conf/bridge.yaml:5)"},
+    {{"python", "train.py", "--config-file", "/conf/bridge.yaml",
+      "model.tensor_model_parallel_size=4", "train.micro_batch_size=1"},
+     "tp=4 (model.tensor_model_parallel_size), micro_batch=1 (train.micro_batch_size), "
+     "global_batch=128 (/conf/bridge.yaml:5)"},
+    {{"accelerate", "launch", "--config_file", "acc.yaml", "train.py"},
+     "sharding=zero2 (ds.json:4), offload=cpu (ds.json:5), global_batch=256 (ds.json:2)"},
+    {{"accelerate", "launch", "--config_file", "fsdp.yaml", "train.py"},
+     "offload=none (fsdp.yaml:3), tp=2 (fsdp.yaml:5), sharding=zero3 (fsdp.yaml:2)"},
+    {{"accelerate", "launch", "--config_file", "hsdp.yaml", "train.py"},
+     "shard=4 (hsdp.yaml:4), dp=8 (hsdp.yaml:3)"},
+    {{"python", "-m", "accelerate.commands.launch", "--config_file", "mega.yaml",
+      "--megatron_lm_pp_degree", "4", "train.py"},
+     "pp=4 (--megatron_lm_pp_degree), tp=4 (mega.yaml:2), sharding=zero1 (mega.yaml:4)"},
+    {{"accelerate", "launch", "train.py", "--zero_stage", "2"}, ""},
+    {{"python", "train.py", "--deepspeed", "none.json", "--config-file", "x.py"},
+     "not read: x.py: No such file or directory, not read: none.json: No such file or directory"},
+    {{"python", "train.py", "--config-file", "alias.yaml"}, "not read: alias.yaml:1: "},
+    {{"torchrun", "train.py", "--job.config_file", "broken.toml"},
+     "tp=4 (broken.toml:2), not read: broken.toml:3: a string does not end"},
+};
+
+static void finds_settings_in_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(found); i++) {
+        CLEANUP_DONE(reading) struct reading reading;
+        if (read_command(&reading, "auto", found[i].arguments) < 0)
+            fail_msg("case %zu: %s", i, reading.err.text);
+        const char *notices = text_buffer_text(&reading.notices);
+        size_t length = strlen(found[i].notices);
+        if (strncmp(notices, found[i].notices, length) != 0 ||
+            (notices[length] && found[i].notices[length - 1] != ' '))
+            fail_msg("case %zu: \"%s\", not \"%s\"", i, notices, found[i].notices);
+    }
+}
+
+static const struct {
+    const char *option;
+    const char *arguments[ARGUMENTS];
+    const char *message;
+} refused[] = {
+    {"tp=8",
+     {"torchrun", "train.py", "--job.config_file", "titan.toml"},
+     "titan.toml:8: tp: 4, but --parplan says 8; keep one of them"},
+    {"sharding=zero3", {"python", "train.py", "--deepspeed", "ds.json"}, "ds.json:4: sharding: "},
+    {"dp=4", {"torchrun", "train.py", "--job.config_file", "titan.toml"}, "titan.toml:12: dp: 16"},
+    {"auto", {"torchrun", "train.py", "--job.config_file", "zero.toml"}, "zero.toml:2: tp: 0 is"},
+    {"tp=2",
+     {"python", "gpt/train.py", "--config-name=gpt"},
+     "gpt/conf/gpt.yaml:5: tp: 8, but --parplan says 2"},
+};
+
+static void refuses_what_contradicts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        CLEANUP_DONE(reading) struct reading reading;
+        assert_int_equal(read_command(&reading, refused[i].option, refused[i].arguments), -1);
+        if (!strstr(reading.err.text, refused[i].message))
+            fail_msg("\"%s\" does not say \"%s\"", reading.err.text, refused[i].message);
+    }
+}
+
+static const struct {
+    const char *arguments[ARGUMENTS];
+    const char *message; /* NULL: it is the step's */
+} counted[] = {
+    {{"torchrun", "--nnodes=2", "--nproc-per-node", "8", "train.py"}, NULL},
+    {{"torchrun", "--nnodes=1:4", "--nproc_per_node", "gpu", "train.py"}, NULL},
+    {{"python", "train.py", "--nnodes", "4"}, NULL},
+    {{"torchrun", "--nproc_per_node", "4", "train.py"},
+     "--nproc-per-node: processes_per_task: 4, but the step has 8; "},
+    {{"python", "-m", "torch.distributed.run", "--nnodes", "4", "x.py"}, "--nnodes: nodes: 4, but"},
+    {{"accelerate", "launch", "--config_file", "acc.yaml", "x.py"}, NULL},
+    {{"accelerate", "launch", "--config_file", "acc.yaml", "--num_processes=8", "x.py"},
+     "--num_processes: processes: 8, but the step has 16"},
+    {{"deepspeed", "--num_gpus", "4", "x.py"}, "--num_gpus: processes_per_task: 4"},
+    {{"python", "gpt/train.py", "--config-name=gpt"}, NULL},
+    {{"python", "gpt/train.py", "--config-name=gpt", "trainer.devices=4"},
+     "trainer.devices: ranks_per_node: 4, but the step has 8"},
+};
+
+static void compares_counts_with_the_step(void **state)
+{
+    (void)state;
+    static const struct launch_step step = {.nodes = 2, .ranks_per_node = 8, .tasks_per_node = 1};
+    for (size_t i = 0; i < COUNT_OF(counted); i++) {
+        CLEANUP_DONE(reading) struct reading reading;
+        assert_int_equal(read_command(&reading, "auto", counted[i].arguments), 0);
+        int status = launch_counts_check(&reading.counts, &step, &reading.err);
+        if ((status < 0) != (counted[i].message != NULL))
+            fail_msg("case %zu: %s", i, reading.err.text);
+        if (counted[i].message && !strstr(reading.err.text, counted[i].message))
+            fail_msg("\"%s\" does not say \"%s\"", reading.err.text, counted[i].message);
+    }
+}
+
+/* A rule's key is one that the code knows, and its words are valid values of it. */
+static void check_rule(const struct yaml_node *rule)
+{
+    static const char *const counts[] = {"nodes", "processes", "processes_per_task",
+                                         "ranks_per_node", "replicate"};
+    char key[64];
+    snprintf(key, sizeof(key), "%.*s", (int)strcspn(rule->text, " "), rule->text);
+    for (size_t i = 0; i < COUNT_OF(counts); i++)
+        if (!strcmp(key, counts[i]))
+            return;
+    if (!strcmp(key, "@file") || !strcmp(key, "@name") || !strcmp(key, "@in"))
+        return;
+    for (const char *word = strchr(rule->text, ' '); word; word = strchr(word + 1, ' ')) {
+        char value[64];
+        const char *equals = strchr(word, '=');
+        assert_non_null(equals);
+        snprintf(value, sizeof(value), "%.*s", (int)strcspn(equals + 1, " "), equals + 1);
+        CLEANUP(job_spec) struct job_spec *spec = job_spec_create(NULL);
+        struct error_info err = {.kind = ERROR_NONE};
+        if (!value[0] || !strncmp(word, " unless=", 8) || !strncmp(word, " only=", 6))
+            continue;
+        if (job_spec_set(spec, key, value, "rule", &err) < 0)
+            fail_msg("%s: %s", rule->key, err.text);
+    }
+    for (unsigned i = 0; i < JOB_KEY_COUNT; i++)
+        if (!strcmp(job_key_info((enum job_key)i)->name, key))
+            return;
+    fail_msg("%s: %s is no key", rule->key, key);
+}
+
+static void its_table_is_whole(void **state)
+{
+    (void)state;
+    size_t bytes = 0, rules = 0;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_MEMORY char *text = data_file_read("launch_keys.yaml", &bytes, &err);
+    assert_non_null(text);
+    CLEANUP(yaml_document)
+    struct yaml_document *keys = yaml_document_parse(text, bytes, "launch_keys.yaml", &err);
+    if (!keys)
+        fail_msg("%s", err.text);
+    const struct yaml_node *sections = yaml_node_get(yaml_document_root(keys), "sections");
+    for (size_t i = 0; i < sections->child_count; i++) {
+        const struct yaml_node *section = sections->children[i];
+        assert_non_null(yaml_node_get(section, "source"));
+        assert_non_null(yaml_node_get(section, "flags"));
+        for (size_t k = 0; k < section->child_count; k++)
+            for (size_t r = 0; r < section->children[k]->child_count; r++, rules++)
+                check_rule(section->children[k]->children[r]);
+    }
+    assert_true(rules > 100);
+}
+
+static int scenario(void *context, struct error_info *err)
+{
+    static const char *const arguments[] = {"accelerate", "launch",        "--config_file",
+                                            "acc.yaml",   "x.py",          "--job.config_file",
+                                            "titan.toml", "--config-name", "gpt"};
+    const struct launch_command command = {
+        .arguments = arguments, .count = COUNT_OF(arguments), .read = read_text};
+    (void)context;
+    struct launch_counts counts;
+    CLEANUP(job_spec) struct job_spec *spec = job_spec_create(err);
+    CLEANUP_DONE(text_buffer) struct text_buffer notices;
+    text_buffer_init(&notices, 4096);
+    if (!spec || launch_command_read(&command, spec, &counts, &notices, err) < 0)
+        return -1;
+    return text_buffer_failed(&notices) ? error_set_memory(err) : 0;
+}
+
+static void fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    unit_test_expect_clean_failures(scenario, NULL);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_settings_in_files),       cmocka_unit_test(refuses_what_contradicts),
+        cmocka_unit_test(compares_counts_with_the_step), cmocka_unit_test(its_table_is_whole),
+        cmocka_unit_test(fails_cleanly_without_memory),
+    };
+    return unit_test_main("workload/launch_file", tests, COUNT_OF(tests));
+}
