@@ -356,6 +356,9 @@ READER_SOURCES := \
 
 SPANK_SOURCES := \
 	spank_plugin/master_address.c \
+	spank_plugin/place/srun_arguments.c \
+	spank_plugin/place/step_placement.c \
+	spank_plugin/place/step_shape.c \
 	spank_plugin/plan_variable.c \
 	spank_plugin/plugin_log.c \
 	spank_plugin/plugin_options.c \
@@ -376,6 +379,9 @@ SUBMIT_SOURCES := \
 	spank_plugin/job_submit/submit_config.c \
 	spank_plugin/job_submit/submit_request.c \
 	spank_plugin/job_submit/submit_verdict.c
+# Compiled by the suites on a real Slurm.
+SLURM_TEST_SOURCES := \
+	tests/slurm/mpi_groups.c
 
 # common/<layer>/data/*.yaml, compiled in and found by their last path component.
 DATA_FILES := \
@@ -508,7 +514,9 @@ UNIT_TESTS := \
 	tests/unit/report/text_table_test.c \
 	tests/unit/report/validation_report_test.c \
 	tests/unit/spank_plugin/job_submit_test.c \
+	tests/unit/spank_plugin/srun_arguments_test.c \
 	tests/unit/spank_plugin/step_plan_test.c \
+	tests/unit/spank_plugin/step_shape_test.c \
 	tests/unit/spank_plugin/task_context_test.c \
 	tests/unit/spank_plugin/task_node_test.c \
 	tests/unit/topology/cluster_collection_test.c \
@@ -745,8 +753,8 @@ OUR_CFLAGS += -O2 $(HARDENING)
 OUR_LDFLAGS += -Wl,-z,relro,-z,now
 # The plugin is mapped by every srun and slurmstepd: small before fast (with gcc optimised
 # as a whole and without what makes its code longer; clang would need another linker), no unwind
-# tables (C has nothing to unwind), relative relocations packed, no start files (it has no
-# constructors), no symbols but the exported ones, calls straight through the GOT (all is bound at
+# tables (C has nothing to unwind), relative relocations packed, no start files (its one
+# constructor needs none), no symbols but the exported ones, calls straight through the GOT (all is bound at
 # load), stack protection where there are buffers, as Debian builds srun: no CET, no stack probes.
 # -fno-math-errno and -fno-trapping-math change no result: nobody reads errno or the flags.
 PLUGIN_FOLDER := plugin
@@ -765,6 +773,7 @@ PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -nostartfiles -Wl,-z,pack-relative-relocs,-z,
 # common/topology/merge/remarks.h.
 ifeq (,$(findstring clang,$(CC))$(filter-out x86_64%,$(MACHINE)))
 PACKED_TEXTS_BYTES := 7744
+PACKED_TEXTS_BYTES := 8000
 endif
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE
@@ -797,6 +806,8 @@ LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURC
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(MAN_PAGES)
+	$(SPANK_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
+	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
 

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How Slurm hands a batch script's option to the srun inside it. */
-#define INHERITED_VARIABLE "SLURM_SPANK__SLURM_SPANK_OPTION_parplan_parplan"
-
 static struct plugin_options options;
 static unsigned parplan_calls;
 
@@ -23,7 +20,7 @@ static int take_parplan(int value, const char *argument, int remote)
     snprintf(options.parplan, sizeof(options.parplan), "%s", text);
     parplan_calls++;
     /* Slurm calls once for the inherited value and once more for the command's own. */
-    options.inherited = getenv(INHERITED_VARIABLE) && parplan_calls == 1;
+    options.inherited = getenv(INHERITED_OPTION) && parplan_calls == 1;
     return 0;
 }
 

@@ -18,6 +18,8 @@
 #include <slurm/spank.h>
 #include <stdbool.h>
 
+/* How Slurm hands the option of sbatch and salloc to the srun inside. */
+#define INHERITED_OPTION "SLURM_SPANK__SLURM_SPANK_OPTION_parplan_parplan"
 #define PLUGIN_OPTION_BYTES 4200u /* JOB_OPTION_MAXIMUM_BYTES and room to say "too long" */
 
 struct plugin_options {

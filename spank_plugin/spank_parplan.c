@@ -5,6 +5,7 @@
  * and -1 only where Slurm turns it into a clear refusal: option callback, local
  * init_post_opt, local_user_init, task_init. Anywhere else on a node it would drain it.
  */
+#include "spank_plugin/place/step_placement.h"
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/srun_context.h"
 #include "spank_plugin/task_context.h"
@@ -19,6 +20,8 @@ int slurm_spank_init(spank_t spank, int argument_count, char **arguments)
     if (spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR)
         srun_context_begin();
     plugin_options_register(spank, argument_count, arguments);
+    if (spank_context() == S_CTX_LOCAL)
+        step_placement_prepare();
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "spank_plugin/srun_context.h"
 #include "base/parse_number.h"
 #include "mapping/rank_environment.h"
+#include "spank_plugin/place/step_placement.h"
 #include "spank_plugin/plan_variable.h"
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
@@ -123,12 +124,14 @@ static int check_options(struct error_info *err)
                          "--parplan: longer than %u bytes; put the keys into a job file and "
                          "give its path",
                          JOB_OPTION_MAXIMUM_BYTES);
-    return step_option_check(wanted.option, err);
+    bool in_job = allocation.job != 0 || spank_context() != S_CTX_LOCAL;
+    return step_option_check(wanted.option, in_job, err);
 }
 
 int srun_context_check_options(void)
 {
     struct error_info err = {.kind = ERROR_NONE};
+    step_placement_release();
     return check_options(&err) == 0 ? 0 : plugin_refuse(&err);
 }
 
@@ -219,10 +222,15 @@ static int plan_and_ship(struct launch *launch)
         .policy = &launch->policy,
         .command = (const char *const *)launch->command,
         .command_count = launch->command_count,
+        .numbering = step_placement_numbering(),
     };
     CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
     if (step_plan_create(&request, &plan, &launch->refusal, &launch->err) < 0)
         return -1;
+    if (step_placement_check(&plan, &launch->facts, &launch->err) < 0) {
+        launch->refusal = REFUSED_LAYOUT;
+        return -1;
+    }
     return report_and_ship(launch, &plan);
 }
 

@@ -13,6 +13,7 @@
 void step_facts_done(struct step_facts *facts)
 {
     node_list_free(facts->nodes);
+    memory_free(facts->block_nodes);
     memory_free(facts->topology_text);
     *facts = (struct step_facts){0};
 }
@@ -22,6 +23,21 @@ static void note_uneven(struct step_facts *facts, unsigned first, unsigned other
     snprintf(facts->uneven, sizeof(facts->uneven), "%s has %u task%s, %s has %u",
              node_list_name(facts->nodes, 0), first, first == 1 ? "" : "s",
              node_list_name(facts->nodes, node), other);
+}
+
+/* As many tasks on every node: each node's must be one whole block. */
+static void read_blocks(struct step_facts *facts, const slurm_step_layout_t *layout)
+{
+    unsigned per_node = facts->tasks_per_node;
+    CLEANUP_MEMORY unsigned *nodes = memory_allocate_array(layout->node_cnt, sizeof(*nodes));
+    for (uint32_t node = 0; nodes && node < layout->node_cnt; node++) {
+        uint32_t first = layout->tids[node][0], block = first / per_node;
+        for (unsigned i = 0; i < per_node; i++)
+            if (layout->tids[node][i] != block * per_node + i || block >= layout->node_cnt)
+                return;
+        nodes[block] = node;
+    }
+    facts->block_nodes = move_pointer(nodes);
 }
 
 static int read_layout(struct step_facts *facts, struct error_info *err)
@@ -43,6 +59,8 @@ static int read_layout(struct step_facts *facts, struct error_info *err)
                 facts->tasks_per_node = 0;
             }
     }
+    if (complete && facts->tasks_per_node)
+        read_blocks(facts, layout);
     slurm_job_step_layout_free(layout);
     if (facts->nodes && !complete)
         return error_set_system(err, "the controller's layout of step %u.%u is not whole",
@@ -175,6 +193,49 @@ int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct 
     }
     *ret = facts;
     return 0;
+}
+
+static int read_job_nodes(struct step_facts *facts, const slurm_job_info_t *job,
+                          const char *excluded, struct error_info *err)
+{
+    CLEANUP(node_list) struct node_list *nodes = node_list_decode(job->nodes, err);
+    CLEANUP(node_list)
+    struct node_list *left_out = node_list_decode(excluded ? excluded : "", err);
+    CLEANUP(name_index) struct name_index *names = name_index_create();
+    facts->nodes = node_list_create(err);
+    if (!nodes || !left_out || !names || !facts->nodes)
+        return -1;
+    for (size_t i = 0; i < node_list_count(left_out); i++)
+        if (name_index_add(names, node_list_name(left_out, i), i) < 0)
+            return -1;
+    for (size_t i = 0; i < node_list_count(nodes); i++)
+        if (name_index_find(names, node_list_name(nodes, i)) == NAME_INDEX_NONE &&
+            node_list_add(facts->nodes, node_list_name(nodes, i), err) < 0)
+            return -1;
+    return 0;
+}
+
+int step_facts_read_job(uint32_t job, const char *excluded, unsigned tasks_per_node,
+                        struct step_facts *ret, struct error_info *err)
+{
+    struct step_facts facts = {.job = job, .tasks_per_node = tasks_per_node};
+    job_info_msg_t *answer = NULL;
+    if (slurm_load_job(&answer, job, SHOW_DETAIL) != SLURM_SUCCESS)
+        return error_set_system(err, "the controller does not tell the nodes of job %u: %s", job,
+                                slurm_strerror(errno));
+    int result = answer->record_count == 1 && answer->job_array[0].nodes
+                     ? read_job_nodes(&facts, &answer->job_array[0], excluded, err)
+                     : error_set_system(err, "job %u has no nodes", job);
+    if (result == 0) {
+        read_node_gpus(&facts);
+        read_fewest_gpus(&facts, &answer->job_array[0]);
+        read_topology(&facts);
+        *ret = facts;
+    } else {
+        step_facts_done(&facts);
+    }
+    slurm_free_job_info_msg(answer);
+    return result;
 }
 
 void node_address_read(const char *node, char *ret, size_t bytes)

@@ -19,6 +19,8 @@ struct step_facts {
     uint64_t tasks;          /* in all */
     unsigned tasks_per_node; /* the same on every node; 0: uneven */
     char uneven[256];        /* "n01 has 3 tasks, n02 has 1" */
+    unsigned *block_nodes;   /* as Slurm numbers the tasks: tasks_per_node in a row make a block,
+                              * on that node; NULL: they are no such blocks, or not known */
     unsigned gpus_per_node;  /* of the step, on the node that has fewest; 0: none or unknown */
     size_t fewest_gpus;      /* that node: index into nodes */
     unsigned node_gpus;      /* that a node of this kind has; 0: none or unknown */
@@ -27,6 +29,10 @@ struct step_facts {
 };
 
 int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct error_info *err);
+/* The same of a step that is still to come: tasks_per_node on each node that the job of this
+ * command still has, but for those in `excluded` (a list, or NULL). Numbers no tasks. */
+int step_facts_read_job(uint32_t job, const char *excluded, unsigned tasks_per_node,
+                        struct step_facts *ret, struct error_info *err);
 void step_facts_done(struct step_facts *facts);
 
 /* NodeAddr of a node, or its name when the controller does not answer. */

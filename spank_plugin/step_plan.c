@@ -33,18 +33,20 @@ static int read_option(struct job_spec *job, const char *option, struct error_in
     return job_spec_parse_yaml(job, text, bytes, option, err);
 }
 
+static bool is_placed(const struct job_spec *job)
+{
+    return job_spec_number(job, JOB_PLACE, PLACE_ENV) == PLACE_SLURM;
+}
+
 struct job_spec *step_option_parse(const char *option, struct error_info *err)
 {
     CLEANUP(job_spec) struct job_spec *job = job_spec_create(err);
     if (!job || read_option(job, option, err) < 0)
         return NULL;
-    if (job_spec_number(job, JOB_PLACE, PLACE_ENV) == PLACE_SLURM)
-        return error_null(error_set(err, "%s: place=slurm is not in this version; use place=env",
-                                    job->values[JOB_PLACE].where));
-    if (job_spec_number(job, JOB_SPARE, 0) > 0)
+    if (job_spec_number(job, JOB_SPARE, 0) > 0 && !is_placed(job))
         return error_null(error_set(err,
-                                    "%s: spare nodes cannot be left out of a step in this version; "
-                                    "give srun the nodes that are to work",
+                                    "%s: a step has tasks on all its nodes; use place=slurm with "
+                                    "spare, or give srun the nodes that are to work",
                                     job->values[JOB_SPARE].where));
     if (job_spec_order_is_open(job))
         return error_null(error_set(err,
@@ -66,11 +68,16 @@ static struct model_spec *open_named_model(const struct job_spec *job, struct er
     return model;
 }
 
-int step_option_check(const char *option, struct error_info *err)
+int step_option_check(const char *option, bool in_job, struct error_info *err)
 {
     CLEANUP(job_spec) struct job_spec *job = step_option_parse(option, err);
     if (!job)
         return -1;
+    if (is_placed(job) && !in_job)
+        return error_set(err,
+                         "%s: place=slurm orders nodes that are known: start srun inside salloc or "
+                         "sbatch, or use place=env",
+                         job->values[JOB_PLACE].where);
     if (!job->values[JOB_MODEL].given)
         return 0;
     CLEANUP(model_spec) struct model_spec *model = open_named_model(job, err);
@@ -158,8 +165,9 @@ static int check_counts(const struct step_facts *facts, const struct launch_coun
     return launch_counts_check(counts, &step, err);
 }
 
-static int place_ranks(const struct step_plan_request *request, struct step_plan *plan,
-                       enum step_refusal *ret_refusal, struct error_info *err)
+static int place_ranks(const struct step_plan_request *request, size_t nodes, bool ordered,
+                       struct step_plan *plan, enum step_refusal *ret_refusal,
+                       struct error_info *err)
 {
     unsigned per_node = ranks_per_node(request->facts);
     plan->request = (struct plan_request){
@@ -169,13 +177,15 @@ static int place_ranks(const struct step_plan_request *request, struct step_plan
         .frameworks = plan->frameworks,
         .job = plan->job,
         .policy = request->policy,
-        .world = (uint64_t)per_node * node_list_count(request->facts->nodes),
+        .world = (uint64_t)per_node * nodes,
         .gpus_per_node = per_node,
     };
+    const struct mapping_wishes wishes = {.identity = ordered,
+                                          .node_order = request->facts->block_nodes};
     *ret_refusal = REFUSED_LAYOUT;
     if (check_counts(request->facts, &plan->counts, err) < 0)
         return -1;
-    if (placement_create(&plan->request, NULL, &plan->placement, err) < 0)
+    if (placement_create(&plan->request, &wishes, &plan->placement, err) < 0)
         return -1;
     if (plan->placement.outcome == PLACEMENT_DENIED)
         *ret_refusal = REFUSED_POLICY;
@@ -185,13 +195,14 @@ static int place_ranks(const struct step_plan_request *request, struct step_plan
     return 0;
 }
 
-static int make_wire(const struct step_plan_request *request, struct step_plan *plan,
+static int make_wire(const struct step_plan_request *request, bool ordered, struct step_plan *plan,
                      struct error_info *err)
 {
     char master[WIRE_PLAN_MASTER_BYTES];
     master_address_find(rank_map_master(plan->placement.map), request->config->master_addr, master,
                         sizeof(master));
-    plan->wire = wire_plan_create(plan->placement.map, request->facts->tasks_per_node, master, err);
+    plan->wire =
+        wire_plan_create(plan->placement.map, request->facts->tasks_per_node, master, ordered, err);
     return plan->wire ? 0 : -1;
 }
 
@@ -213,18 +224,63 @@ static int check_layout(const struct step_facts *facts, struct error_info *err)
     return 0;
 }
 
-int step_plan_create(const struct step_plan_request *request, struct step_plan *ret,
-                     enum step_refusal *ret_refusal, struct error_info *err)
+/* What numbers itself by SLURM_PROCID must find the RANKs there, whoever laid them so. */
+static int check_numbering(const struct step_plan_request *request, struct error_info *err)
 {
-    struct step_plan plan = {.job = NULL};
+    if (request->facts->block_nodes)
+        return 0;
+    return error_set(err,
+                     "%s: ranks are numbered by SLURM_PROCID, and this step has no block of them "
+                     "on each node; use -m block",
+                     request->numbering ? request->numbering : "place=slurm");
+}
+
+static int open_inputs(const struct step_plan_request *request, struct step_plan *plan,
+                       enum step_refusal *ret_refusal, struct error_info *err)
+{
     *ret_refusal = REFUSED_LAYOUT;
     if (check_layout(request->facts, err) < 0)
         return -1;
     *ret_refusal = REFUSED_INPUT;
-    plan.job = step_option_parse(request->option, err);
-    if (!plan.job || read_command(request, &plan, err) < 0 ||
-        open_catalogues(request, &plan, err) < 0 || open_model(request, &plan, err) < 0 ||
-        place_ranks(request, &plan, ret_refusal, err) < 0 || make_wire(request, &plan, err) < 0) {
+    plan->job = step_option_parse(request->option, err);
+    return plan->job && read_command(request, plan, err) == 0 &&
+                   open_catalogues(request, plan, err) == 0 && open_model(request, plan, err) == 0
+               ? 0
+               : -1;
+}
+
+int step_plan_lay_out(const struct step_plan_request *request, size_t nodes, struct step_plan *ret,
+                      enum step_refusal *ret_refusal, struct error_info *err)
+{
+    struct step_plan plan = {.job = NULL};
+    if (open_inputs(request, &plan, ret_refusal, err) < 0 ||
+        place_ranks(request, nodes, false, &plan, ret_refusal, err) < 0) {
+        step_plan_done(&plan);
+        return -1;
+    }
+    *ret = plan;
+    return 0;
+}
+
+static int lay_as_it_is(const struct step_plan_request *request, struct step_plan *plan,
+                        enum step_refusal *ret_refusal, struct error_info *err)
+{
+    bool ordered = request->numbering || is_placed(plan->job);
+    *ret_refusal = REFUSED_LAYOUT;
+    if (ordered && check_numbering(request, err) < 0)
+        return -1;
+    return place_ranks(request, node_list_count(request->facts->nodes), ordered, plan, ret_refusal,
+                       err) == 0
+               ? make_wire(request, ordered, plan, err)
+               : -1;
+}
+
+int step_plan_create(const struct step_plan_request *request, struct step_plan *ret,
+                     enum step_refusal *ret_refusal, struct error_info *err)
+{
+    struct step_plan plan = {.job = NULL};
+    if (open_inputs(request, &plan, ret_refusal, err) < 0 ||
+        lay_as_it_is(request, &plan, ret_refusal, err) < 0) {
         step_plan_done(&plan);
         return -1;
     }

@@ -19,6 +19,9 @@ struct step_plan_request {
     const struct policy *policy; /* the step's own (admin_config_policy) */
     const char *const *command;  /* the launched program and its arguments */
     size_t command_count;
+    /* The program numbers its ranks by SLURM_PROCID, as this says ("--mpi=pmi2"); NULL: it takes
+     * RANK. The plan then keeps the order of the facts' blocks, as it does under place=slurm. */
+    const char *numbering;
 };
 
 struct step_plan {
@@ -29,15 +32,16 @@ struct step_plan {
     struct framework_catalogue *frameworks;
     struct plan_request request; /* what was asked; points at the members above */
     struct placement placement;
-    struct wire_plan *wire;
-    char *notices; /* what the command's own flags and files say, or "" */
+    struct wire_plan *wire; /* NULL: laid out only */
+    char *notices;          /* what the command's own flags and files say, or "" */
     struct launch_counts counts;
 };
 
 /* The option alone: syntax, and a job file's content. */
 struct job_spec *step_option_parse(const char *option, struct error_info *err);
-/* The same and the model that it names, before anything is allocated. */
-int step_option_check(const char *option, struct error_info *err);
+/* The same and the model that it names, before anything is allocated. in_job: the nodes are known
+ * before the step is, as place=slurm needs. */
+int step_option_check(const char *option, bool in_job, struct error_info *err);
 
 /* Why a step gets no plan. */
 enum step_refusal {
@@ -50,6 +54,10 @@ enum step_refusal {
  * after a failure only. */
 int step_plan_create(const struct step_plan_request *request, struct step_plan *ret,
                      enum step_refusal *ret_refusal, struct error_info *err);
+/* The plan alone, laid on `nodes` of the facts' nodes, whichever suit best: what
+ * placement.map->block_nodes says is where the blocks are to come. */
+int step_plan_lay_out(const struct step_plan_request *request, size_t nodes, struct step_plan *ret,
+                      enum step_refusal *ret_refusal, struct error_info *err);
 void step_plan_done(struct step_plan *plan);
 
 DEFINE_CLEANUP_DONE(step_plan);

@@ -22,7 +22,7 @@ static struct error_info config_error;
 
 /* The step as Slurm tells it: what the wire plan must agree with. */
 struct task_facts {
-    uint32_t job, step, node, nodes, tasks_on_node, local_task, tasks;
+    uint32_t job, step, node, nodes, tasks_on_node, local_task, process, tasks;
 };
 
 static bool has_plan(spank_t spank)
@@ -66,6 +66,7 @@ static int read_facts(spank_t spank, struct task_facts *ret, struct error_info *
         {S_JOB_NNODES, &ret->nodes},
         {S_JOB_LOCAL_TASK_COUNT, &ret->tasks_on_node},
         {S_JOB_TOTAL_TASK_COUNT, &ret->tasks},
+        {S_TASK_GLOBAL_ID, &ret->process},
     };
     for (size_t i = 0; i < COUNT_OF(items); i++)
         if (spank_get_item(spank, items[i].item, items[i].value) != ESPANK_SUCCESS)
@@ -205,6 +206,7 @@ static int apply(spank_t spank, const char *plan, const struct task_facts *facts
     const struct rank_task task = {
         .node = facts->node,
         .local_task = facts->local_task,
+        .process = facts->process,
         .visible_gpus = visible_gpus(spank),
         .master_port = master_port(spank, facts),
         .hidden_gpus_allowed = config->hidden_gpus_allowed,

@@ -98,7 +98,7 @@ static int report_environment(const struct command_options *options,
                          (unsigned long long)per_node, map->gpus_per_node);
     CLEANUP(wire_plan)
     struct wire_plan *wire =
-        wire_plan_create(map, (unsigned)per_node, options->master_address, err);
+        wire_plan_create(map, (unsigned)per_node, options->master_address, false, err);
     if (!wire)
         return -1;
     struct tasks tasks = {

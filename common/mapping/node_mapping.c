@@ -70,9 +70,11 @@ static int plain_order(const struct node_mapping_request *request, size_t usable
 static void keep_cluster_order(const struct node_mapping_request *request, unsigned blocks,
                                unsigned *ret_nodes)
 {
-    for (unsigned i = 0, block = 0; block < blocks; i++)
-        if (is_usable(request, i))
-            ret_nodes[block++] = i;
+    for (unsigned i = 0, block = 0; block < blocks; i++) {
+        unsigned node = request->node_order ? request->node_order[i] : i;
+        if (is_usable(request, node))
+            ret_nodes[block++] = node;
+    }
 }
 
 static int permute_nodes(const struct node_mapping_request *request, const struct fabric_tree *tree,

@@ -19,10 +19,11 @@ struct node_mapping_request {
     const struct cluster_topology *cluster;
     struct degrees degrees;
     enum rank_order order;
-    unsigned gpus_per_node; /* ranks per block */
-    uint64_t world;         /* ranks when locality_only; with degrees 0 or their product */
-    bool locality_only;     /* no degrees: nodes in fabric order */
-    bool identity;          /* keep the cluster's node order */
+    unsigned gpus_per_node;     /* ranks per block */
+    uint64_t world;             /* ranks when locality_only; with degrees 0 or their product */
+    bool locality_only;         /* no degrees: nodes in fabric order */
+    bool identity;              /* keep the cluster's node order, or node_order */
+    const unsigned *node_order; /* with identity: all node indices, as they are to stand */
     /* What is to become cheap, both or neither; NULL: the rule (traffic_of_rule). */
     const struct traffic *traffic;
     const struct link_seconds *seconds;

@@ -115,6 +115,7 @@ static struct choice choice_of(const struct plan_request *request, const struct 
                     .gpus_per_node = ranks ? ranks : cluster_gpus_per_node(request->cluster),
                     .world = world,
                     .identity = asked->identity,
+                    .node_order = asked->node_order,
                     .exact = asked->exact,
                     .budget = asked->budget,
                     .pins = asked->pins,

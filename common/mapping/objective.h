@@ -19,9 +19,10 @@
 
 /* How the nodes are chosen and searched; all 0: as the planner thinks best. */
 struct mapping_wishes {
-    bool identity;   /* keep the cluster's node order */
-    bool exact;      /* prove the optimum, of small cases */
-    uint64_t budget; /* exchanges; 0: mapping_search.h's */
+    bool identity;              /* keep the cluster's node order, or node_order */
+    const unsigned *node_order; /* with identity: all node indices, as they are to stand */
+    bool exact;                 /* prove the optimum, of small cases */
+    uint64_t budget;            /* exchanges; 0: mapping_search.h's */
     const struct node_pin *pins;
     size_t pin_count;
 };

@@ -115,6 +115,12 @@ static int check_task(const struct wire_plan *wire, const struct rank_task *task
     if (task->master_port == 0 || task->master_port > PORT_MAXIMUM)
         return error_set(err, "MASTER_PORT %u is not from 1 to %u", task->master_port,
                          PORT_MAXIMUM);
+    unsigned planned = wire->node_blocks[task->node] * wire->tasks_per_node + task->local_task;
+    if (wire->by_slurm && task->process != planned)
+        return error_set(err,
+                         "SLURM_PROCID is %u where the plan has %u; with place=slurm leave -w, -m "
+                         "and SLURM_HOSTFILE alone",
+                         task->process, planned);
     return check_devices(wire, task, err);
 }
 

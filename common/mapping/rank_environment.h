@@ -37,6 +37,7 @@ struct rank_environment {
 struct rank_task {
     unsigned node;         /* index in the wire plan's (= the step's) node list */
     unsigned local_task;   /* 0 … tasks_per_node - 1 */
+    unsigned process;      /* SLURM_PROCID; used where the plan is by_slurm */
     unsigned visible_gpus; /* devices the task sees; 0: unknown */
     unsigned master_port;
     bool hidden_gpus_allowed; /* policy hidden_gpus: allow: a task that sees one GPU gets LOCAL_RANK
@@ -45,7 +46,7 @@ struct rank_task {
 
 /* Refused: node or local task out of range, a port out of range, and fewer visible GPUs than
  * the node's ranks (one GPU each unless hidden_gpus_allowed): LOCAL_RANK would name a device
- * that the task cannot see. */
+ * that the task cannot see; and of a plan by_slurm a task that Slurm numbers otherwise. */
 int rank_environment_compute(const struct wire_plan *wire, const struct rank_task *task,
                              struct rank_environment *ret, struct error_info *err);
 

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define VERSION_TEXT "1"
+#define PLACE_KEY "place"
+#define PLACE_TEXT "slurm"
 #define MASTER_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-:[]%"
 #define ARENA_BYTES ((size_t)16 << 20) /* the text twice, and two numbers for each node */
 
@@ -28,6 +30,7 @@ enum wire_key {
     KEY_DP,
     KEY_SHARD,
     KEY_ORDER,
+    KEY_PLACE,
     KEY_MASTER,
     KEY_CLUSTER,
     KEY_MAP,
@@ -75,6 +78,7 @@ static const struct key_info keys[KEY_COUNT] = {
     [KEY_DP] = DEGREE_KEY(dp),
     [KEY_SHARD] = DEGREE_KEY(shard),
     [KEY_ORDER] = {.name = "order", .type = KEY_TEXT, .of_degrees = true},
+    [KEY_PLACE] = TEXT_KEY(PLACE_KEY),
     [KEY_MASTER] = TEXT_KEY("master"),
     [KEY_CLUSTER] = TEXT_KEY("cluster"),
     [KEY_MAP] = TEXT_KEY("map"),
@@ -134,6 +138,8 @@ static void write_fields(const struct wire_plan *wire, struct text_buffer *out)
             text_buffer_add(out, "%s=%u;", keys[key].name, number_of(wire, key));
     if (!wire->locality_only)
         text_buffer_add(out, "order=%s;", rank_order_name(wire->order));
+    if (wire->by_slurm)
+        text_buffer_add_text(out, PLACE_KEY "=" PLACE_TEXT ";");
     text_buffer_add(out, "master=%s;cluster=%016" PRIx64 ";", wire->master, wire->cluster_digest);
 }
 
@@ -238,7 +244,7 @@ static int set_master(struct wire_plan *wire, const char *master, struct error_i
 }
 
 struct wire_plan *wire_plan_create(const struct rank_map *map, unsigned tasks_per_node,
-                                   const char *master, struct error_info *err)
+                                   const char *master, bool by_slurm, struct error_info *err)
 {
     CLEANUP(wire_plan) struct wire_plan *wire = plan_allocate(err);
     if (!wire)
@@ -246,6 +252,7 @@ struct wire_plan *wire_plan_create(const struct rank_map *map, unsigned tasks_pe
     wire->degrees = map->locality_only ? DEGREES_ONE : map->degrees;
     wire->order = map->locality_only ? ORDER_TP_CP_EP_DP_PP : map->order;
     wire->locality_only = map->locality_only;
+    wire->by_slurm = by_slurm;
     wire->world = map->world;
     wire->gpus_per_node = map->gpus_per_node;
     wire->tasks_per_node = tasks_per_node;
@@ -311,7 +318,7 @@ static int check_missing(const char *const values[static KEY_COUNT], bool *ret_l
         if (keys[key].of_degrees && values[key])
             locality_only = false;
     for (unsigned key = 0; key < KEY_COUNT; key++)
-        if (!values[key] && !(keys[key].of_degrees && locality_only))
+        if (!values[key] && key != KEY_PLACE && !(keys[key].of_degrees && locality_only))
             return error_set(err, "%s is missing", keys[key].name);
     *ret_locality_only = locality_only;
     return 0;
@@ -339,6 +346,9 @@ static int read_texts(struct wire_plan *wire, const char *const values[static KE
 {
     if (values[KEY_ORDER] && rank_order_parse(values[KEY_ORDER], &wire->order, err) < 0)
         return error_prefix(err, "%s", keys[KEY_ORDER].name);
+    wire->by_slurm = values[KEY_PLACE] != NULL;
+    if (wire->by_slurm && strcmp(values[KEY_PLACE], PLACE_TEXT) != 0)
+        return error_set(err, PLACE_KEY ": '%.20s' is not " PLACE_TEXT, values[KEY_PLACE]);
     if (strlen(values[KEY_CLUSTER]) != WIRE_PLAN_ID_BYTES - 1)
         return error_set(err, "cluster: '%.20s' is no digest", values[KEY_CLUSTER]);
     if (parse_hexadecimal(values[KEY_CLUSTER], UINT64_MAX, &wire->cluster_digest, err) < 0)

@@ -7,6 +7,7 @@
  *     shard=1;order=tp-cp-ep-dp-pp;master=n01;cluster=<digest>;map=<node_permutation>
  *
  * Without degrees (locality only) the keys tp … shard and order are absent, all of them.
+ * place=slurm stands in plans whose RANKs must equal SLURM_PROCID, and in no other.
  * v comes first; the other keys may stand in any order.
  *
  * decode treats the text as hostile: unknown version, unknown or repeated or missing key,
@@ -39,6 +40,7 @@ struct wire_plan {
     struct degrees degrees;
     enum rank_order order;
     bool locality_only;
+    bool by_slurm; /* place=slurm: RANK is SLURM_PROCID, or the task must not start */
     uint64_t world;
     unsigned node_count;
     unsigned gpus_per_node;
@@ -53,7 +55,7 @@ struct wire_plan {
 
 /* From a map over exactly the step's nodes, in the step's order. master NULL: RANK 0's node. */
 struct wire_plan *wire_plan_create(const struct rank_map *map, unsigned tasks_per_node,
-                                   const char *master, struct error_info *err);
+                                   const char *master, bool by_slurm, struct error_info *err);
 int wire_plan_encode(const struct wire_plan *wire, struct text_buffer *out, struct error_info *err);
 struct wire_plan *wire_plan_decode(const char *text, struct error_info *err);
 void wire_plan_free(struct wire_plan *wire);

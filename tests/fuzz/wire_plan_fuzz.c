@@ -31,6 +31,7 @@ static void check_round_trip(const struct wire_plan *wire)
     require(memcmp(&back->degrees, &wire->degrees, sizeof(back->degrees)) == 0);
     require(memcmp(back->block_nodes, wire->block_nodes,
                    wire->node_count * sizeof(*wire->block_nodes)) == 0);
+    require(back->by_slurm == wire->by_slurm);
     require(strcmp(back->id, wire->id) == 0 && strcmp(back->master, wire->master) == 0);
 }
 
@@ -38,9 +39,12 @@ static void check_tasks(const struct wire_plan *wire)
 {
     struct rank_environment environment;
     struct error_info err = {.kind = ERROR_NONE};
-    const struct rank_task last = {
+    struct rank_task last = {
         .node = wire->node_count - 1, .local_task = wire->tasks_per_node - 1, .master_port = 1};
+    last.process = wire->node_blocks[last.node] * wire->tasks_per_node + last.local_task;
     require(rank_environment_compute(wire, &last, &environment, &err) == 0);
+    last.process++;
+    require(rank_environment_compute(wire, &last, &environment, &err) == (wire->by_slurm ? -1 : 0));
     const struct rank_task beyond = {.node = wire->node_count, .master_port = 1};
     require(rank_environment_compute(wire, &beyond, &environment, &err) == -1);
 }

@@ -106,6 +106,7 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
         uint32_t value;
     } items[] = {
         {S_JOB_ID, current.job},
+        {S_TASK_GLOBAL_ID, current.process},
         {S_JOB_STEPID, current.step},
         {S_JOB_NODEID, current.node},
         {S_JOB_NNODES, current.nodes},

@@ -12,6 +12,7 @@
 
 struct fake_step {
     uint32_t job, step, node, nodes, tasks_on_node, tasks;
+    uint32_t process; /* SLURM_PROCID */
     int local_task;
     bool refuses_setenv; /* spank_setenv fails */
     uint32_t uid;

@@ -177,6 +177,26 @@ static void keeps_the_nodes_order_when_wished(void **state)
     bench_done(&bench);
 }
 
+static void keeps_an_order_that_is_given(void **state)
+{
+    (void)state;
+    unsigned order[16];
+    struct bench bench;
+    struct objective_result result;
+    struct error_info err = {.kind = ERROR_NONE};
+    const struct plan plan = plan_of(&shapes[0], ORDER_TP_CP_EP_DP_PP);
+    const struct mapping_wishes wishes = {.identity = true, .node_order = order};
+    for (unsigned block = 0; block < 16; block++)
+        order[block] = block * 5 % 16;
+    open_bench(&bench, "objective=auto");
+    CLEANUP(rank_map)
+    struct rank_map *map =
+        objective_map(&bench.fixture.request, &plan, 128, false, &wishes, &result, &err);
+    assert_non_null(map);
+    assert_memory_equal(map->block_nodes, order, sizeof(order));
+    bench_done(&bench);
+}
+
 /* --- order=auto --------------------------------------------------------------------- */
 
 static enum rank_order chosen_order(const struct bench *bench, struct plan plan)
@@ -272,6 +292,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refuses_cost_without_a_model),
     cmocka_unit_test(follows_the_rule_without_a_model),
     cmocka_unit_test(keeps_the_nodes_order_when_wished),
+    cmocka_unit_test(keeps_an_order_that_is_given),
     cmocka_unit_test(takes_the_cheaper_order),
     cmocka_unit_test(heeds_framework_and_assertion),
     cmocka_unit_test(fails_cleanly_without_memory),

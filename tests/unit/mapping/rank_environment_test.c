@@ -107,6 +107,33 @@ static void hidden_gpus_where_admins_allow(void **state)
     assert_string_equal(environment.entries[2].value, "0"); /* LOCAL_RANK */
 }
 
+static void follows_slurms_numbers_or_refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned tasks_per_node;
+        struct rank_task task;
+        int result;
+    } rows[] = {
+        {4, {.node = 0, .local_task = 3, .process = 7, .master_port = 1}, 0},
+        {4, {.node = 1, .local_task = 3, .process = 3, .master_port = 1}, 0},
+        {4, {.node = 1, .local_task = 3, .process = 7, .master_port = 1}, -1},
+        {1, {.node = 0, .process = 1, .master_port = 1}, 0},
+        {1, {.node = 0, .process = 0, .master_port = 1}, -1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct rank_environment environment;
+        struct error_info err = {.kind = ERROR_NONE};
+        struct wire_plan wire = variant(rows[i].tasks_per_node, false);
+        assert_int_equal(rank_environment_compute(&wire, &rows[i].task, &environment, &err), 0);
+        wire.by_slurm = true;
+        assert_int_equal(rank_environment_compute(&wire, &rows[i].task, &environment, &err),
+                         rows[i].result);
+        if (rows[i].result < 0)
+            assert_non_null(strstr(err.text, "SLURM_PROCID is "));
+    }
+}
+
 static void refuses_with_a_remedy(void **state)
 {
     (void)state;
@@ -165,6 +192,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(locality_only),
     cmocka_unit_test(single_gpu_nodes_are_one_task_per_gpu),
     cmocka_unit_test(hidden_gpus_where_admins_allow),
+    cmocka_unit_test(follows_slurms_numbers_or_refuses),
     cmocka_unit_test(refuses_with_a_remedy),
     cmocka_unit_test(neighbouring_jobs_have_their_own_ports),
 };

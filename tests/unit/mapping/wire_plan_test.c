@@ -16,14 +16,15 @@ static const struct test_cluster eight_nodes = {
     .nodes = "n[1-8]", .gpus = 8, .switches = two_leaves, .switch_count = COUNT_OF(two_leaves)};
 
 static struct wire_plan *create(const struct cluster_topology *cluster, struct degrees degrees,
-                                unsigned tasks_per_node, const char *master, struct error_info *err)
+                                unsigned tasks_per_node, const char *master, bool by_slurm,
+                                struct error_info *err)
 {
     const struct node_mapping_request request = {.cluster = cluster,
                                                  .degrees = degrees,
                                                  .gpus_per_node = 8,
                                                  .locality_only = degrees.tp == 0};
     CLEANUP(rank_map) struct rank_map *map = rank_map_create(&request, err);
-    return map ? wire_plan_create(map, tasks_per_node, master, err) : NULL;
+    return map ? wire_plan_create(map, tasks_per_node, master, by_slurm, err) : NULL;
 }
 
 static char *encode(const struct wire_plan *wire, struct error_info *err)
@@ -38,6 +39,7 @@ static void expect_equal(const struct wire_plan *a, const struct wire_plan *b)
     assert_memory_equal(&a->degrees, &b->degrees, sizeof(a->degrees));
     assert_int_equal(a->order, b->order);
     assert_int_equal(a->locality_only, b->locality_only);
+    assert_int_equal(a->by_slurm, b->by_slurm);
     assert_int_equal(a->world, b->world);
     assert_int_equal(a->node_count, b->node_count);
     assert_int_equal(a->gpus_per_node, b->gpus_per_node);
@@ -56,13 +58,21 @@ static void round_trips(void **state)
         struct degrees degrees;
         unsigned tasks_per_node;
         const char *master, *contains;
+        bool by_slurm;
     } rows[] = {
         {SIXTY_FOUR, 8, NULL,
          ";n=64;nodes=8;per_node=8;tasks_per_node=8;tp=8;cp=1;ep=1;etp=8;pp=4;vpp=1;dp=2;shard=1;"
-         "order=tp-cp-ep-dp-pp;master=n1;cluster="},
-        {SIXTY_FOUR, 1, "10.0.0.7", ";tasks_per_node=1;"},
-        {{2, 1, 4, 1, 2, 2, 16, 4, 4}, 8, "fe80::1%eth0", ";vpp=2;dp=16;shard=4;"},
-        {{0}, 8, "n1.cluster.example", ";tasks_per_node=8;master=n1.cluster.example;cluster="},
+         "order=tp-cp-ep-dp-pp;master=n1;cluster=",
+         false},
+        {SIXTY_FOUR, 1, "10.0.0.7", ";tasks_per_node=1;", false},
+        {SIXTY_FOUR, 8, NULL, ";order=tp-cp-ep-dp-pp;place=slurm;master=n1;", true},
+        {{2, 1, 4, 1, 2, 2, 16, 4, 4}, 8, "fe80::1%eth0", ";vpp=2;dp=16;shard=4;", false},
+        {{0},
+         8,
+         "n1.cluster.example",
+         ";tasks_per_node=8;master=n1.cluster.example;cluster=",
+         false},
+        {{0}, 8, NULL, ";tasks_per_node=8;place=slurm;master=n1;", true},
     };
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(cluster_topology)
@@ -70,8 +80,8 @@ static void round_trips(void **state)
     assert_non_null(cluster);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(wire_plan)
-        struct wire_plan *wire =
-            create(cluster, rows[i].degrees, rows[i].tasks_per_node, rows[i].master, &err);
+        struct wire_plan *wire = create(cluster, rows[i].degrees, rows[i].tasks_per_node,
+                                        rows[i].master, rows[i].by_slurm, &err);
         assert_non_null(wire);
         CLEANUP_MEMORY char *text = encode(wire, &err);
         assert_non_null(text);
@@ -126,6 +136,11 @@ static const struct forgery {
     {"order=tp-cp-ep-dp-pp;", "", "order is missing"},
     {"order=tp-cp-ep-dp-pp;", "order=tp-cp-ep-pp-dp;",
      "id: 'ID' does not belong to this plan, whose id is OTHER"},
+    {"master=n1;", "place=env;master=n1;", "place: 'env' is not slurm"},
+    {"master=n1;", "place=;master=n1;", "place: '' is not slurm"},
+    {"master=n1;", "place=slurm;place=slurm;master=n1;", "place stands twice"},
+    {"master=n1;", "place=slurm;master=n1;",
+     "id: 'ID' does not belong to this plan, whose id is OTHER"},
     {"master=n1;", "master=;", "master: has 0 characters; from 1 to 255 are possible"},
     {"master=n1;", "master=$(reboot);", "master: '$(reboot)' is no host name or address"},
     {"master=n1;", "master=n2;", "id: 'ID' does not belong to this plan, whose id is OTHER"},
@@ -160,7 +175,7 @@ static void refuses_forged_plans(void **state)
     CLEANUP(cluster_topology)
     struct cluster_topology *cluster = test_cluster_create(&eight_nodes, &err);
     assert_non_null(cluster);
-    CLEANUP(wire_plan) struct wire_plan *wire = create(cluster, SIXTY_FOUR, 8, NULL, &err);
+    CLEANUP(wire_plan) struct wire_plan *wire = create(cluster, SIXTY_FOUR, 8, NULL, false, &err);
     assert_non_null(wire);
     CLEANUP_MEMORY char *good = encode(wire, &err);
     assert_non_null(good);
@@ -203,11 +218,11 @@ static void refuses_maps_that_do_not_fit_the_step(void **state)
     struct cluster_topology *cluster = test_cluster_create(&eight_nodes, &err);
     assert_non_null(cluster);
     const struct degrees small = {8, 1, 1, 8, 2, 1, 2, 1, 2};
-    assert_null(create(cluster, small, 8, NULL, &err));
+    assert_null(create(cluster, small, 8, NULL, false, &err));
     assert_string_equal(err.text, "the plan uses 4 of the step's 8 nodes; start the step on 4");
-    assert_null(create(cluster, SIXTY_FOUR, 4, NULL, &err));
+    assert_null(create(cluster, SIXTY_FOUR, 4, NULL, false, &err));
     assert_string_equal(err.text, "tasks_per_node=4 is neither 1 nor per_node=8");
-    assert_null(create(cluster, SIXTY_FOUR, 8, "a b", &err));
+    assert_null(create(cluster, SIXTY_FOUR, 8, "a b", false, &err));
     assert_string_equal(err.text, "master: 'a b' is no host name or address");
 }
 
@@ -253,7 +268,7 @@ static void fits_large_steps(void **state)
         struct cluster_topology cluster;
         const struct rank_map map =
             large_map(&cluster, nodes, order, rows[i].nodes, rows[i].shuffle);
-        CLEANUP(wire_plan) struct wire_plan *wire = wire_plan_create(&map, 8, NULL, &err);
+        CLEANUP(wire_plan) struct wire_plan *wire = wire_plan_create(&map, 8, NULL, false, &err);
         if (!wire) {
             fail_msg("%u nodes: %s", rows[i].nodes, err.text);
             return;
@@ -272,7 +287,7 @@ static void fits_large_steps(void **state)
 
 static int encode_and_decode(void *context, struct error_info *err)
 {
-    CLEANUP(wire_plan) struct wire_plan *wire = create(context, SIXTY_FOUR, 8, NULL, err);
+    CLEANUP(wire_plan) struct wire_plan *wire = create(context, SIXTY_FOUR, 8, NULL, true, err);
     CLEANUP_MEMORY char *text = wire ? encode(wire, err) : NULL;
     CLEANUP(wire_plan) struct wire_plan *back = text ? wire_plan_decode(text, err) : NULL;
     return back ? 0 : -1;

@@ -14,6 +14,7 @@ void node_address_read(const char *node, char *ret, size_t bytes)
 void step_facts_done(struct step_facts *facts)
 {
     node_list_free(facts->nodes);
+    memory_free(facts->block_nodes);
     memory_free(facts->topology_text);
 }
 
@@ -28,7 +29,20 @@ struct step_case {
     const char *gpu_type;
     const char *option;
     const char *command[4];
+    const char *numbering;
+    const unsigned *blocks; /* facts.block_nodes */
+    unsigned lay_out;       /* on so many nodes; 0: a whole plan */
 };
+
+static unsigned *copy_blocks(const unsigned *blocks, size_t count, struct error_info *err)
+{
+    unsigned *copy = memory_allocate_array(count, sizeof(*copy));
+    if (copy)
+        memcpy(copy, blocks, count * sizeof(*copy));
+    else
+        error_set_memory(err);
+    return copy;
+}
 
 static int try_step(const struct step_case *step, struct step_plan *ret,
                     enum step_refusal *ret_refusal, struct error_info *err)
@@ -51,7 +65,10 @@ static int try_step(const struct step_case *step, struct step_plan *ret,
     if (!facts.topology_text)
         error_set_memory(err);
     int result = -1;
-    if (facts.nodes && facts.topology_text && config) {
+    if (step->blocks && facts.nodes)
+        facts.block_nodes = copy_blocks(step->blocks, node_list_count(facts.nodes), err);
+    bool whole = !step->blocks || facts.block_nodes;
+    if (facts.nodes && facts.topology_text && config && whole) {
         const struct step_plan_request request = {
             .facts = &facts,
             .config = config,
@@ -59,8 +76,10 @@ static int try_step(const struct step_case *step, struct step_plan *ret,
             .option = step->option,
             .command = step->command,
             .command_count = count,
+            .numbering = step->numbering,
         };
-        result = step_plan_create(&request, ret, ret_refusal, err);
+        result = step->lay_out ? step_plan_lay_out(&request, step->lay_out, ret, ret_refusal, err)
+                               : step_plan_create(&request, ret, ret_refusal, err);
     }
     step_facts_done(&facts);
     return result;
@@ -69,7 +88,8 @@ static int try_step(const struct step_case *step, struct step_plan *ret,
 static void plans_what_is_given(void **state)
 {
     (void)state;
-    static const struct step_case step = {"n[01-08]", 8, "h100", "tp=8,pp=4,dp=2", {"x"}};
+    static const struct step_case step = {"n[01-08]", 8,    "h100", "tp=8,pp=4,dp=2",
+                                          {"x"},      NULL, NULL,   0};
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
     enum step_refusal refusal;
@@ -85,7 +105,7 @@ static void plans_a_model(void **state)
 {
     (void)state;
     static const struct step_case step = {
-        "n[01-08]", 8, "h100", "auto,model=llama3-8b,global_batch=512", {"x"}};
+        "n[01-08]", 8, "h100", "auto,model=llama3-8b,global_batch=512", {"x"}, NULL, NULL, 0};
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
     enum step_refusal refusal;
@@ -97,13 +117,63 @@ static void plans_a_model(void **state)
 static void counts_gpus_of_one_task_per_node(void **state)
 {
     (void)state;
-    static const struct step_case step = {"n[01-04]", 1, "", "tp=8,pp=4", {"torchrun"}};
+    static const struct step_case step = {"n[01-04]",   1,    "",   "tp=8,pp=4",
+                                          {"torchrun"}, NULL, NULL, 0};
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
     enum step_refusal refusal;
     assert_int_equal(try_step(&step, &plan, &refusal, &err), 0);
     assert_int_equal(plan.wire->world, 32);
     assert_int_equal(plan.wire->tasks_per_node, 1);
+}
+
+/* Whatever order is best, ranks stay where the step has them. */
+static void keeps_the_order_that_ranks_have(void **state)
+{
+    (void)state;
+    static const unsigned blocks[] = {3, 0, 2, 1};
+    static const struct step_case cases[] = {
+        {"n[01-04]", 8, "h100", "tp=8,pp=4,place=slurm", {"x"}, .blocks = blocks},
+        {"n[01-04]", 8, "h100", "tp=8,pp=4", {"x"}, .numbering = "--mpi", .blocks = blocks},
+        {"n[01-04]", 1, "h100", "tp=8,pp=4,place=slurm", {"x"}, .blocks = blocks},
+        {"n[01-04]", 8, "h100", "auto,place=slurm", {"x"}, .blocks = blocks},
+        {"n[01-04]", 8, "h100", "model=llama3-8b,place=slurm", {"x"}, .blocks = blocks},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
+        enum step_refusal refusal;
+        assert_int_equal(try_step(&cases[i], &plan, &refusal, &err), 0);
+        assert_true(plan.wire->by_slurm);
+        assert_memory_equal(plan.wire->block_nodes, blocks, sizeof(blocks));
+        assert_string_equal(plan.wire->master, "n04");
+    }
+}
+
+static void lays_out_the_nodes_that_suit_best(void **state)
+{
+    (void)state;
+    static const struct step_case step = {
+        "n[01-08]", 8, "h100", "tp=8,pp=4,place=slurm,spare=4", {"x"}, .lay_out = 4};
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
+    enum step_refusal refusal;
+    assert_int_equal(try_step(&step, &plan, &refusal, &err), 0);
+    assert_null(plan.wire);
+    assert_int_equal(plan.placement.map->block_count, 4);
+    for (unsigned block = 1; block < 4; block++) /* one leaf: nodes of one parity */
+        assert_int_equal(plan.placement.map->block_nodes[block] % 2,
+                         plan.placement.map->block_nodes[0] % 2);
+}
+
+static void needs_nodes_that_are_known(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    assert_int_equal(step_option_check("tp=8,place=slurm", true, &err), 0);
+    assert_int_equal(step_option_check("tp=8", false, &err), 0);
+    assert_int_equal(step_option_check("tp=8,place=slurm", false, &err), -1);
+    assert_non_null(strstr(err.text, "inside salloc or sbatch, or use place=env"));
 }
 
 static void refuses_with_its_reason(void **state)
@@ -114,15 +184,36 @@ static void refuses_with_its_reason(void **state)
         enum step_refusal refusal;
         const char *words;
     } cases[] = {
-        {{"n[01-02]", 0, "h100", "tp=8", {"x"}}, REFUSED_LAYOUT, "tasks are uneven: n01 has 3"},
-        {{"n[01-02]", 8, "h100", "tp=8,pp=4,dp=2", {"x"}}, REFUSED_LAYOUT, "64"},
-        {{"n[01-02]", 8, "h100", "tp=16", {"x"}}, REFUSED_POLICY, "policy tp-within-node: tp=16"},
-        {{"n[01-02]", 8, "h100", "auto,model=llama3-405b", {"x"}}, REFUSED_LAYOUT, "nothing fits"},
-        {{"n[01-02]", 8, "", "auto,model=llama3-8b", {"x"}}, REFUSED_INPUT, "the GPU kind"},
-        {{"n[01-02]", 8, "h100", "tpp=8", {"x"}}, REFUSED_INPUT, "tpp"},
-        {{"n[01-02]", 8, "h100", "place=slurm", {"x"}}, REFUSED_INPUT, "place=env"},
-        {{"n[01-02]", 8, "h100", "/no/such.yaml", {"x"}}, REFUSED_INPUT, "/no/such.yaml"},
-        {{"n[01-02]", 8, "h100", "tp=8", {"x", "--tensor-model-parallel-size", "4"}},
+        {{"n[01-02]", 0, "h100", "tp=8", {"x"}, NULL, NULL, 0},
+         REFUSED_LAYOUT,
+         "tasks are uneven: n01 has 3"},
+        {{"n[01-02]", 8, "h100", "tp=8,pp=4,dp=2", {"x"}, NULL, NULL, 0}, REFUSED_LAYOUT, "64"},
+        {{"n[01-02]", 8, "h100", "tp=16", {"x"}, NULL, NULL, 0},
+         REFUSED_POLICY,
+         "policy tp-within-node: tp=16"},
+        {{"n[01-02]", 8, "h100", "auto,model=llama3-405b", {"x"}, NULL, NULL, 0},
+         REFUSED_LAYOUT,
+         "nothing fits"},
+        {{"n[01-02]", 8, "", "auto,model=llama3-8b", {"x"}, NULL, NULL, 0},
+         REFUSED_INPUT,
+         "the GPU kind"},
+        {{"n[01-02]", 8, "h100", "tpp=8", {"x"}, NULL, NULL, 0}, REFUSED_INPUT, "tpp"},
+        {{"n[01-02]", 8, "h100", "tp=8,place=slurm", {"x"}, NULL, NULL, 0},
+         REFUSED_LAYOUT,
+         "place=slurm: ranks are numbered by SLURM_PROCID"},
+        {{"n[01-02]", 8, "h100", "tp=8", {"x"}, .numbering = "--mpi"},
+         REFUSED_LAYOUT,
+         "--mpi: ranks are numbered by SLURM_PROCID"},
+        {{"n[01-02]", 8, "h100", "tp=8,spare=1", {"x"}, NULL, NULL, 0},
+         REFUSED_INPUT,
+         "place=slurm with spare"},
+        {{"n[01-02]", 8, "h100", "tp=8,place=slurm,spare=1", {"x"}, .lay_out = 3},
+         REFUSED_LAYOUT,
+         "24 ranks need 3 nodes"},
+        {{"n[01-02]", 8, "h100", "/no/such.yaml", {"x"}, NULL, NULL, 0},
+         REFUSED_INPUT,
+         "/no/such.yaml"},
+        {{"n[01-02]", 8, "h100", "tp=8", {"x", "--tensor-model-parallel-size", "4"}, NULL, NULL, 0},
          REFUSED_INPUT,
          "--tensor-model-parallel-size"},
     };
@@ -150,7 +241,7 @@ static int plan_once(void *context, struct error_info *err)
 static void fails_cleanly_without_memory(void **state)
 {
     (void)state;
-    static struct step_case step = {"n[01-02]", 8, "h100", "tp=8,pp=2", {"x"}};
+    static struct step_case step = {"n[01-02]", 8, "h100", "tp=8,pp=2", {"x"}, NULL, NULL, 0};
     unit_test_expect_clean_failures(plan_once, &step);
 }
 
@@ -160,6 +251,9 @@ int main(void)
         cmocka_unit_test(plans_what_is_given),
         cmocka_unit_test(plans_a_model),
         cmocka_unit_test(counts_gpus_of_one_task_per_node),
+        cmocka_unit_test(keeps_the_order_that_ranks_have),
+        cmocka_unit_test(lays_out_the_nodes_that_suit_best),
+        cmocka_unit_test(needs_nodes_that_are_known),
         cmocka_unit_test(refuses_with_its_reason),
         cmocka_unit_test(fails_cleanly_without_memory),
     };

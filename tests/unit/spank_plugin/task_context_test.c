@@ -20,7 +20,7 @@ static char plan_text[4096];
 static char folder[64];
 static char config_argument[128];
 
-static void make_plan(void)
+static void make_plan(bool by_slurm)
 {
     static const unsigned nodes[] = {1, 0};
     CLEANUP(preset_catalogue) struct preset_catalogue *presets = preset_catalogue_builtin(NULL);
@@ -42,7 +42,7 @@ static void make_plan(void)
     };
     map.degrees.tp = map.degrees.etp = 4;
     map.degrees.pp = 2;
-    CLEANUP(wire_plan) struct wire_plan *wire = wire_plan_create(&map, 4, "n02", NULL);
+    CLEANUP(wire_plan) struct wire_plan *wire = wire_plan_create(&map, 4, "n02", by_slurm, NULL);
     assert_non_null(wire);
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, sizeof(plan_text));
@@ -72,7 +72,7 @@ static int set_up(void **state)
     char *arguments[] = {config_argument, owner};
     plugin_options_register(NULL, 2, arguments);
     write_config("schema: parplan.config/1\n");
-    make_plan();
+    make_plan(false);
     return 0;
 }
 
@@ -169,6 +169,22 @@ static void refuses_hostile_plans(void **state)
     other = two_nodes;
     other.refuses_setenv = true;
     refuse(&other, plan_text, "cannot set");
+}
+
+/* place=slurm: block 1 is on node 0, and its tasks must be those that Slurm calls 4 to 7. */
+static void refuses_tasks_that_slurm_numbers_otherwise(void **state)
+{
+    (void)state;
+    struct fake_step step = two_nodes;
+    make_plan(true);
+    step.local_task = 3;
+    step.process = 7;
+    assert_int_equal(run(&step, plan_text), 0);
+    assert_string_equal(fake_spank_get("RANK"), "7");
+    step.local_task = 0;
+    step.process = 0;
+    refuse(&step, plan_text, "SLURM_PROCID is 0 where the plan has 4");
+    make_plan(false);
 }
 
 static void refuses_another_steps_plan(void **state)
@@ -328,6 +344,7 @@ int main(void)
         cmocka_unit_test(takes_the_reserved_port),
         cmocka_unit_test(leaves_steps_without_a_plan_alone),
         cmocka_unit_test(refuses_hostile_plans),
+        cmocka_unit_test(refuses_tasks_that_slurm_numbers_otherwise),
         cmocka_unit_test(refuses_another_steps_plan),
         cmocka_unit_test(ends_refused_steps_silently),
         cmocka_unit_test(clears_what_another_mode_left),
