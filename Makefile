@@ -239,6 +239,7 @@ REPORT_SOURCES := \
 	common/report/launchers/launch_report.c \
 	common/report/launchers/launcher.c \
 	common/report/launchers/megatron_launcher.c \
+	common/report/launchers/slurm_request.c \
 	common/report/launchers/torchrun_launcher.c \
 	common/report/launchers/torchtitan_launcher.c \
 	common/report/devices/map_devices.c \
@@ -416,6 +417,7 @@ UNIT_TESTS := \
 	tests/unit/report/map_picture_test.c \
 	tests/unit/report/map_report_test.c \
 	tests/unit/report/role_report_test.c \
+	tests/unit/report/slurm_request_test.c \
 	tests/unit/report/scan_report_test.c \
 	tests/unit/report/scan_script_test.c \
 	tests/unit/report/shell_word_test.c \

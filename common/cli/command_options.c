@@ -103,6 +103,8 @@ static const struct option_rule rules[] = {
      "what the job's checkpoints need: written by its first plan, kept by later ones on other "
      "nodes",
      BIT(COMMAND_PLAN), OPTION_TEXT, AT(lock), 0, 0},
+    {"slurm", NULL, "what the plan asks of Slurm: a batch script with its srun line",
+     BIT(COMMAND_PLAN), OPTION_FLAG, AT(slurm), 0, 0},
     {NULL, NULL, "What was measured:", BIT(COMMAND_MFU), OPTION_HEADING, 0, 0, 0},
     {"step-time", "SECONDS", "of one step, steady ones only", BIT(COMMAND_MFU), OPTION_TEXT,
      AT(step_time), 0, 0},

@@ -66,6 +66,7 @@ struct command_options {
     bool range_is_nodes; /* nodes_range was given as --nodes */
     bool scaling;
     const char *lock;
+    bool slurm;
     const char *tokens, *within, *price;
     const char *rank;
     const char *evaluate;

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "planner/explanation/method_comparison.h"
 #include "report/comparison/choice_report.h"
+#include "report/launchers/slurm_request.h"
 #include "report/scaling/scaling_report.h"
 
 static const struct command_help help = {
@@ -53,6 +54,10 @@ static int write_document(const struct plan_report *report, const struct plannin
     if (planning->scaling)
         scaling_report_json(&counts, document);
     run_report_json(&planning->run->scaling.run, best, report->world, document);
+    if (planning->options->slurm && best && slurm_request_json(report, document, err) < 0) {
+        json_value_free(document);
+        return -1;
+    }
     return output_document(document, planning->options->format, io, err);
 }
 
@@ -61,6 +66,8 @@ static int write_report(const struct plan_report *report, const struct planning 
 {
     if (planning->options->format != FORMAT_TEXT)
         return write_document(report, planning, io, err);
+    if (planning->options->slurm && report->list->plan_count > 0)
+        return slurm_request_text(report, &io->out, err);
     write_text(report, planning, io);
     return 0;
 }

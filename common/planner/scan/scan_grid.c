@@ -61,8 +61,10 @@ static char *row_id(struct arena *arena, const char *degrees)
     return id;
 }
 
-static char *launch_keys(struct arena *arena, const struct plan *plan, const char *degrees)
+char *scan_launch_keys(struct arena *arena, const struct plan *plan)
 {
+    char degrees[DEGREES_TEXT_BYTES];
+    degrees_text(&plan->degrees, degrees);
     const char *order = plan->order == ORDER_TP_CP_EP_DP_PP ? "" : rank_order_name(plan->order);
     const char *order_key = *order != '\0' ? ",order=" : "";
     const char *sharding = sharding_name(plan->sharding);
@@ -97,7 +99,7 @@ static int fill_row(struct scan_row *row, const struct plan *plan, struct arena 
     *row = (struct scan_row){.id = row_id(arena, degrees), .plan = *plan};
     row->plan.reasons = NULL;
     row->plan.reason_count = 0;
-    row->launch_keys = launch_keys(arena, plan, degrees);
+    row->launch_keys = scan_launch_keys(arena, plan);
     row->keys = row->launch_keys ? plan_keys(arena, plan, row->launch_keys) : NULL;
     return row->id && row->keys ? 0 : error_set_memory(err);
 }

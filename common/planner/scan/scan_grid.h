@@ -51,6 +51,9 @@ struct scan_grid *scan_grid_create(const struct plan_request *request, unsigned 
                                    struct error_info *err);
 void scan_grid_free(struct scan_grid *grid);
 
+/* What of a plan concerns ranks, as the value of srun's --parplan. NULL: out of memory. */
+char *scan_launch_keys(struct arena *arena, const struct plan *plan);
+
 const char *scan_role_name(enum scan_role role);    /* "answer", …, "dp-only", "with-tp" */
 const char *scan_role_purpose(enum scan_role role); /* the same for people */
 
