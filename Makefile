@@ -285,6 +285,15 @@ CLI_SOURCES := \
 	common/cli/command.c \
 	common/cli/command_options.c \
 	common/cli/commands/calibrate_command.c \
+	common/cli/commands/doctor_command.c \
+	common/cli/doctor/doctor_facts.c \
+	common/cli/doctor/doctor_report.c \
+	common/cli/doctor/elf_symbol.c \
+	common/cli/doctor/finding.c \
+	common/cli/doctor/node_checks.c \
+	common/cli/doctor/plugstack.c \
+	common/cli/doctor/slurm_checks.c \
+	common/cli/doctor/slurm_text.c \
 	common/cli/commands/mfu_command.c \
 	common/cli/env_command.c \
 	common/cli/commands/flags_command.c \
@@ -405,10 +414,14 @@ UNIT_TESTS := \
 	tests/unit/cli/child_output_test.c \
 	tests/unit/cli/command_options_test.c \
 	tests/unit/cli/command_test.c \
+	tests/unit/cli/doctor_checks_test.c \
 	tests/unit/cli/documents_test.c \
+	tests/unit/cli/elf_symbol_test.c \
 	tests/unit/cli/output_test.c \
 	tests/unit/cli/plan_lock_test.c \
+	tests/unit/cli/plugstack_test.c \
 	tests/unit/cli/run_options_test.c \
+	tests/unit/cli/slurm_text_test.c \
 	tests/unit/report/launch_config_test.c \
 	tests/unit/report/launch_plan_test.c \
 	tests/unit/report/launch_report_test.c \
@@ -609,6 +622,7 @@ FUZZ_TESTS := \
 	tests/fuzz/calibration_fuzz.c \
 	tests/fuzz/cluster_file_fuzz.c \
 	tests/fuzz/csv_table_fuzz.c \
+	tests/fuzz/elf_symbol_fuzz.c \
 	tests/fuzz/evidence_text_fuzz.c \
 	tests/fuzz/fabric_cluster_uuids_fuzz.c \
 	tests/fuzz/fabric_ibnetdiscover_fuzz.c \
@@ -638,6 +652,7 @@ FUZZ_TESTS := \
 	tests/fuzz/sysfs_words_fuzz.c \
 	tests/fuzz/slurm_gres_fuzz.c \
 	tests/fuzz/toml_scan_fuzz.c \
+	tests/fuzz/slurm_text_fuzz.c \
 	tests/fuzz/topo_matrix_fuzz.c \
 	tests/fuzz/wire_plan_fuzz.c \
 	tests/fuzz/yaml_document_fuzz.c
@@ -652,6 +667,7 @@ BENCHES := \
 
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
+	tests/support/elf_sample.c \
 	tests/support/file_tree.c \
 	tests/support/fake_spank.c \
 	tests/support/fragmented_case.c \
@@ -677,6 +693,7 @@ MOCK_NVML_SOURCES := \
 MAN_PAGES := \
 	docs/man/parplan-calibrate.1 \
 	docs/man/parplan-check.1 \
+	docs/man/parplan-doctor.1 \
 	docs/man/parplan-env.1 \
 	docs/man/parplan-flags.1 \
 	docs/man/parplan-gpus.1 \
@@ -688,7 +705,9 @@ MAN_PAGES := \
 	docs/man/parplan-sweep.1 \
 	docs/man/parplan-topology.1 \
 	docs/man/parplan-validate.1 \
-	docs/man/parplan.1
+	docs/man/parplan.1 \
+	docs/man/parplan.yaml.5 \
+	docs/man/spank_parplan.8
 
 # --- the user's choices ------------------------------------------------------------
 

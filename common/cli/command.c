@@ -22,6 +22,8 @@ const struct command commands[] = {
      flags_command},
     {"models", "the model presets, and exact parameter counts", models_command},
     {"gpus", "the GPUs and node presets that are known", gpus_command},
+    {"doctor", "what is wrong with the installation on this machine, and what to do",
+     doctor_command},
     {"validate", "how far step times and memory lie from published runs", validate_command},
 };
 const size_t command_count = COUNT_OF(commands);

@@ -44,6 +44,7 @@ int plan_command(int argc, char **argv, struct command_io *io, struct error_info
 int check_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int map_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int env_command(int argc, char **argv, struct command_io *io, struct error_info *err);
+int doctor_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int calibrate_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int flags_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int models_command(int argc, char **argv, struct command_io *io, struct error_info *err);

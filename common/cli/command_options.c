@@ -77,7 +77,11 @@ static const struct option_rule rules[] = {
      AT(nodes), 0, 0},
     {"exclude", "LIST", "not these nodes", PLACES, OPTION_TEXT, AT(exclude), 0, 0},
     {"config", "FILE", "the admins' file with the policy; default /etc/parplan/parplan.yaml",
-     PLANNING, OPTION_TEXT, AT(config), 0, 0},
+     PLANNING | BIT(COMMAND_DOCTOR), OPTION_TEXT, AT(config), 0, 0},
+    {"slurm-conf", "FILE", "Slurm's configuration; default SLURM_CONF, else /etc/slurm/slurm.conf",
+     BIT(COMMAND_DOCTOR), OPTION_TEXT, AT(slurm_conf), 0, 0},
+    {"plugstack", "FILE", "its plugstack.conf; default as Slurm says", BIT(COMMAND_DOCTOR),
+     OPTION_TEXT, AT(plugstack), 0, 0},
     {"partition", "NAME", "the partition whose policy counts", POLICED, OPTION_TEXT, AT(partition),
      0, 0},
     {"qos", "NAME", "the QOS whose policy counts", POLICED, OPTION_TEXT, AT(qos), 0, 0},
@@ -205,6 +209,7 @@ static const char *const command_names[COMMAND_COUNT] = {
     [COMMAND_SWEEP] = "sweep",
     [COMMAND_ROLES] = "roles",
     [COMMAND_CALIBRATE] = "calibrate",
+    [COMMAND_DOCTOR] = "doctor",
 };
 
 static const struct {

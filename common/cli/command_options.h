@@ -25,6 +25,7 @@ enum command_id {
     COMMAND_ROLES,
     COMMAND_MFU,
     COMMAND_CALIBRATE,
+    COMMAND_DOCTOR,
     COMMAND_COUNT
 };
 
@@ -60,6 +61,7 @@ struct command_options {
     size_t pin_count;
     const char *model;
     const char *config, *partition, *qos, *account, *user;
+    const char *slurm_conf, *plugstack;
     const char *gpu;
     uint64_t top; /* 0: not given */
     const char *nodes_range, *prefer;

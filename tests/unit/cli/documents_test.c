@@ -74,6 +74,7 @@ static void manuals_have_every_option(void **state)
         [COMMAND_ROLES] = "roles",
         [COMMAND_SWEEP] = "sweep",
         [COMMAND_CALIBRATE] = "calibrate",
+        [COMMAND_DOCTOR] = "doctor",
         [COMMAND_FLAGS] = "flags",
     };
     CLEANUP_MEMORY char *common = read_document("docs/man/parplan.1");
