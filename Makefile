@@ -726,6 +726,7 @@ docdir ?= $(datadir)/doc/parplan
 sysconfdir ?= /etc
 # Where spank_parplan.so goes; for Debian's Slurm: spankdir=/usr/lib/x86_64-linux-gnu/slurm-wlm
 spankdir ?= $(libdir)/slurm
+unitdir ?= $(prefix)/lib/systemd/system
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -1107,17 +1108,32 @@ $(BUILD)/tidy/%.ok: $(BUILD)/objects/%.o .clang-tidy
 
 PLUGSTACK := spank_plugin/zz-parplan.conf
 INSTALLED = '$(bindir)/parplan' '$(spankdir)/spank_parplan.so' '$(spankdir)/job_submit_parplan.so' '$(datadir)/parplan' \
+NODE_CACHE_UNIT := manifests/slurm/parplan-node-cache.service
+CONFIG_EXAMPLE := manifests/slurm/parplan.yaml
+GUIDES := docs/admin-guide.md docs/files.md docs/slurm.md docs/user-guide.md
+PLUGINS := $(filter %.so,$(PRODUCTS))
+INSTALLED = '$(bindir)/parplan' $(foreach plugin,$(PLUGINS),'$(spankdir)/$(notdir $(plugin))') \
+	'$(datadir)/parplan' '$(docdir)' '$(unitdir)/$(notdir $(NODE_CACHE_UNIT))' \
 	$(foreach page,$(MAN_PAGES),'$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))')
 
-.PHONY: install uninstall dist
-install: all  ## program, plugin, man pages into DESTDIR; prefix=/usr/local, spankdir=prefix/lib/slurm
-	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(spankdir)' '$(DESTDIR)$(datadir)/parplan/data'
+.PHONY: install install-files uninstall deb dist
+install: all  ## program, plugins, man pages… into DESTDIR; prefix=/usr/local, spankdir=prefix/lib/slurm
+	@$(MAKE) --no-print-directory install-files
+
+# What is built already, as it is.
+install-files:
+	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(spankdir)' '$(DESTDIR)$(datadir)/parplan/data' \
+		'$(DESTDIR)$(unitdir)' '$(DESTDIR)$(docdir)'
 	$(INSTALL) -m 755 $(BUILD)/parplan '$(DESTDIR)$(bindir)/parplan'
 	$(INSTALL) -m 755 $(BUILD)/spank_parplan.so '$(DESTDIR)$(spankdir)/spank_parplan.so'
 	$(INSTALL) -m 755 $(BUILD)/job_submit_parplan.so '$(DESTDIR)$(spankdir)/job_submit_parplan.so'
+	$(INSTALL) -m 644 $(PLUGINS) '$(DESTDIR)$(spankdir)/'
 	$(INSTALL) -m 644 $(DATA_FILES) $(filter common/planner/%,$(PROGRAM_DATA_FILES)) '$(DESTDIR)$(datadir)/parplan/data/'
 	sed '/^[^#]/s|spank_parplan\.so|$(spankdir)/spank_parplan.so|' $(PLUGSTACK) \
 		> '$(DESTDIR)$(datadir)/parplan/zz-parplan.conf'
+	sed 's|@bindir@|$(bindir)|' $(NODE_CACHE_UNIT) > '$(DESTDIR)$(unitdir)/$(notdir $(NODE_CACHE_UNIT))'
+	$(INSTALL) -m 644 $(CONFIG_EXAMPLE) '$(DESTDIR)$(datadir)/parplan/parplan.yaml'
+	$(INSTALL) -m 644 $(GUIDES) '$(DESTDIR)$(docdir)/'
 	for page in $(MAN_PAGES); do \
 		folder='$(DESTDIR)$(mandir)'/man$${page##*.}; \
 		$(INSTALL) -d "$$folder" && $(INSTALL) -m 644 $$page "$$folder/" || exit 1; \
@@ -1125,6 +1141,10 @@ install: all  ## program, plugin, man pages into DESTDIR; prefix=/usr/local, spa
 
 uninstall:  ## removes them, with the same variables
 	cd '$(or $(DESTDIR),/)' && rm -rf $(patsubst '/%,'./%,$(INSTALLED))
+
+deb: all  ## Debian packages for the Slurm whose headers are installed, under build/
+	@$(DEPS) package
+	@CC='$(CC)' manifests/debian/build $(BUILD) $(VERSION) $(BUILD_ROOT)
 
 dist:  ## a source archive of the last commit, under build/
 	@mkdir -p $(BUILD_ROOT)
