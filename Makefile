@@ -415,6 +415,7 @@ UNIT_TESTS := \
 	tests/unit/cli/command_options_test.c \
 	tests/unit/cli/command_test.c \
 	tests/unit/cli/doctor_checks_test.c \
+	tests/unit/cli/doctor_facts_test.c \
 	tests/unit/cli/documents_test.c \
 	tests/unit/cli/elf_symbol_test.c \
 	tests/unit/cli/output_test.c \

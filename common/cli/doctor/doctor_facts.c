@@ -34,7 +34,10 @@ static void ask_controller(struct doctor_facts *facts)
     facts->settings =
         ask(config, SETTINGS_BYTES, DOCTOR_CONTROLLER_SECONDS, &facts->controller_error);
     if (!facts->settings) {
-        facts->settings = text_file_read(facts->slurm_conf, SETTINGS_BYTES, &bytes, NULL);
+        struct error_info unread = {.kind = ERROR_NONE};
+        facts->settings = text_file_read(facts->slurm_conf, SETTINGS_BYTES, &bytes, &unread);
+        if (unread.kind == ERROR_MEMORY)
+            facts->controller_error = unread;
         return;
     }
     facts->topology =

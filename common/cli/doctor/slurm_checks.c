@@ -59,6 +59,17 @@ void check_controller(const struct doctor_facts *facts, struct findings *finding
                      facts->controller_error.text, facts->slurm_conf);
 }
 
+/* "config" or "cache", where its value is no absolute path: the plugin refuses steps then. */
+static const char *find_relative_path(const struct plugstack_entry *entry)
+{
+    static const char *const keys[] = {"config", "cache"};
+    char value[PATH_MAX];
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        if (plugstack_argument(entry, keys[i], value, sizeof(value)) && value[0] != '/')
+            return keys[i];
+    return NULL;
+}
+
 static void check_entry(const struct doctor_facts *facts, size_t index, struct findings *findings)
 {
     static const char point[] = "plugstack";
@@ -66,6 +77,7 @@ static void check_entry(const struct doctor_facts *facts, size_t index, struct f
     const struct plugstack_entry *entry = &stack->entries[index];
     size_t again = plugstack_find(stack, DOCTOR_PLUGIN, index + 1);
     size_t pyxis = plugstack_find(stack, PYXIS_PLUGIN, index + 1);
+    const char *relative = find_relative_path(entry);
     if (again < stack->count)
         findings_add(findings, point, FINDING_FAULT, "%s and %s both name %s; keep one",
                      entry->where, stack->entries[again].where, DOCTOR_PLUGIN);
@@ -74,6 +86,9 @@ static void check_entry(const struct doctor_facts *facts, size_t index, struct f
                      "%s: pyxis comes behind parplan and sets RANK anew in containers; put its "
                      "line before %s",
                      stack->entries[pyxis].where, entry->where);
+    else if (relative)
+        findings_add(findings, point, FINDING_FAULT, "%s: %s= is no absolute path; write all of it",
+                     entry->where, relative);
     else if (!entry->required)
         findings_add(findings, point, FINDING_WARNING,
                      "%s: optional: srun's refusals become runs without a plan; write required",

@@ -106,11 +106,14 @@ static int drain(struct child *child, unsigned stream, struct error_info *err)
         child->fds[stream] = -1;
         return 0;
     }
-    text_buffer_add_bytes(&child->texts[stream], bytes, (size_t)count);
-    if (stream == TO_TEXT && text_buffer_failed(&child->texts[stream]))
-        return error_set_system(err, "%s: more than %zu bytes of output", child->program,
-                                child->texts[stream].maximum_bytes);
-    return 0;
+    struct text_buffer *text = &child->texts[stream];
+    bool fits = (size_t)count <= text->maximum_bytes - text->length;
+    text_buffer_add_bytes(text, bytes, (size_t)count);
+    if (stream != TO_TEXT || !text_buffer_failed(text))
+        return 0;
+    return fits ? error_set_memory(err)
+                : error_set_system(err, "%s: more than %zu bytes of output", child->program,
+                                   text->maximum_bytes);
 }
 
 static int drain_ready(struct child *child, const struct pollfd *polls, struct error_info *err)

@@ -77,10 +77,11 @@ static void says_that_slurmctld_is_down(void **state)
 static void judges_the_plugins_line(void **state)
 {
     (void)state;
-    enum { OURS, OURS_OPTIONAL, PYXIS };
+    enum { OURS, OURS_OPTIONAL, OURS_RELATIVE, PYXIS };
     static const struct plugstack_entry lines[] = {
         [OURS] = {true, "/lib/spank_parplan.so", "", "a:1"},
         [OURS_OPTIONAL] = {false, "spank_parplan.so", "", "b:2"},
+        [OURS_RELATIVE] = {true, "spank_parplan.so", "config=/c cache=node.cache", "d:4"},
         [PYXIS] = {true, "/lib/spank_pyxis.so", "", "c:3"},
     };
     static const struct {
@@ -94,6 +95,7 @@ static void judges_the_plugins_line(void **state)
         {{OURS, PYXIS}, 2, FINDING_FAULT, "c:3: pyxis comes behind parplan"},
         {{OURS, OURS_OPTIONAL}, 2, FINDING_FAULT, "a:1 and b:2 both name"},
         {{OURS_OPTIONAL}, 1, FINDING_WARNING, "b:2: optional"},
+        {{OURS_RELATIVE}, 1, FINDING_FAULT, "d:4: cache= is no absolute path"},
         {{PYXIS}, 1, FINDING_FAULT, "/p and what it includes do not name spank_parplan.so"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
