@@ -795,8 +795,7 @@ PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -nostartfiles -Wl,-z,pack-relative-relocs,-z,
 # formats are checked where the same sources are compiled for the command line. PLUGIN_BUILD:
 # common/topology/merge/remarks.h.
 ifeq (,$(findstring clang,$(CC))$(filter-out x86_64%,$(MACHINE)))
-PACKED_TEXTS_BYTES := 7744
-PACKED_TEXTS_BYTES := 8000
+PACKED_TEXTS_BYTES := 8192
 endif
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE
@@ -828,8 +827,6 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
-	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(MAN_PAGES)
-	$(SPANK_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -1108,7 +1105,6 @@ $(BUILD)/tidy/%.ok: $(BUILD)/objects/%.o .clang-tidy
 # (share/parplan/zz-parplan.conf) stands in plugstack.conf or its folder.
 
 PLUGSTACK := spank_plugin/zz-parplan.conf
-INSTALLED = '$(bindir)/parplan' '$(spankdir)/spank_parplan.so' '$(spankdir)/job_submit_parplan.so' '$(datadir)/parplan' \
 NODE_CACHE_UNIT := manifests/slurm/parplan-node-cache.service
 CONFIG_EXAMPLE := manifests/slurm/parplan.yaml
 GUIDES := docs/admin-guide.md docs/files.md docs/slurm.md docs/user-guide.md
@@ -1126,8 +1122,6 @@ install-files:
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(spankdir)' '$(DESTDIR)$(datadir)/parplan/data' \
 		'$(DESTDIR)$(unitdir)' '$(DESTDIR)$(docdir)'
 	$(INSTALL) -m 755 $(BUILD)/parplan '$(DESTDIR)$(bindir)/parplan'
-	$(INSTALL) -m 755 $(BUILD)/spank_parplan.so '$(DESTDIR)$(spankdir)/spank_parplan.so'
-	$(INSTALL) -m 755 $(BUILD)/job_submit_parplan.so '$(DESTDIR)$(spankdir)/job_submit_parplan.so'
 	$(INSTALL) -m 644 $(PLUGINS) '$(DESTDIR)$(spankdir)/'
 	$(INSTALL) -m 644 $(DATA_FILES) $(filter common/planner/%,$(PROGRAM_DATA_FILES)) '$(DESTDIR)$(datadir)/parplan/data/'
 	sed '/^[^#]/s|spank_parplan\.so|$(spankdir)/spank_parplan.so|' $(PLUGSTACK) \

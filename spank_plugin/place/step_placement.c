@@ -3,6 +3,7 @@
 #include "base/parse_number.h"
 #include "spank_plugin/place/srun_arguments.h"
 #include "spank_plugin/place/step_shape.h"
+#include "spank_plugin/policy/step_policy.h"
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
 #include <fcntl.h>
@@ -123,11 +124,13 @@ static int plan_order(const char *option, uint32_t job, const unsigned *counts,
     if (!config || step_facts_read_job(job, placement.arguments.values[SRUN_EXCLUDED],
                                        counts[SHAPE_TASKS_PER_NODE], &facts, err) < 0)
         return -1;
+    struct policy policy;
+    step_policy_read(config, NULL, &policy);
     const struct step_plan_request request = {
         .facts = &facts,
         .config = config,
         .option = option,
-        .partition = getenv("SLURM_JOB_PARTITION"),
+        .policy = &policy,
         .command = placement.words + placement.arguments.command,
         .command_count = placement.word_count - placement.arguments.command,
     };

@@ -34,10 +34,15 @@ static int try_cluster(const char *cluster, const struct preset_catalogue *prese
 
 static bool requires_plan(const struct admin_config *config)
 {
-    bool required = config->policy.require_plan != REQUIRE_OFF;
-    for (size_t i = 0; i < config->partition_count; i++)
-        required = required || config->partitions[i].policy.require_plan != REQUIRE_OFF;
-    return required;
+    if (config->policy.require_plan != REQUIRE_OFF)
+        return true;
+    for (size_t scope = 0; scope < POLICY_SECTIONS; scope++)
+        for (size_t i = 0; i < config->scopes.sections[scope].count; i++) {
+            unsigned required = config->scopes.sections[scope].rules[i].change.policy.require_plan;
+            if (required != POLICY_KEEP && required != REQUIRE_OFF)
+                return true;
+        }
+    return false;
 }
 
 int check_config(const struct doctor_facts *facts, const struct preset_catalogue *presets,
