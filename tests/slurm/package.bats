@@ -128,6 +128,19 @@ SLURM_VERSION_NUMBER' | gcc -E -P - | tail -n 1)
     expect_status 0
 }
 
+@test "nor is the job_submit plugin's while slurm.conf names that" {
+    package_root
+    echo ' jobsubmitplugins = lua,parplan' >"$root/etc/slurm/slurm.conf"
+    DPKG_ROOT=$root run_client "$project/manifests/debian/job-submit.prerm" remove
+    expect_status 1
+    expect_match "why" "$stderr" "JobSubmitPlugins in $root/etc/slurm/slurm.conf still names parplan"
+    DPKG_ROOT=$root run_client "$project/manifests/debian/job-submit.prerm" upgrade
+    expect_status 0
+    echo '#JobSubmitPlugins=parplan' >"$root/etc/slurm/slurm.conf"
+    DPKG_ROOT=$root run_client "$project/manifests/debian/job-submit.prerm" remove
+    expect_status 0
+}
+
 @test "make uninstall leaves nothing" {
     local to=$BATS_TEST_TMPDIR/to
     env -u MAKEFLAGS -u MFLAGS make -s -C "$project" install-files BUILD="$PARPLAN_BUILD" \
