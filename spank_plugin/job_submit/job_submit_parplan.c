@@ -98,7 +98,9 @@ static int judge(const struct admin_config *config, job_desc_msg_t *job, char **
     log_verdict(&request, &found);
     snprintf(text, sizeof(text), "parplan: %s%s",
              found.verdict.result == POLICY_WARNED ? "warning: " : "", found.verdict.text);
-    if (found.verdict.result != POLICY_ALLOWED)
+    /* Of a warning srun tells whoever waits for it; a batch job's srun writes into a file. */
+    if (found.verdict.result == POLICY_DENIED ||
+        (found.verdict.result == POLICY_WARNED && job->script))
         tell_user(err_msg, text);
     if (found.verdict.result == POLICY_DENIED)
         return ESLURM_ACCESS_DENIED;

@@ -74,6 +74,8 @@ static void submit(const struct submit_case *one, const char *old_comment)
     job.tres_per_node = (char *)one->gres;
     job.ntasks_per_node = one->tasks;
     job.user_id = 4242;
+    if (one->message)
+        job.script = (char *)"#!/bin/bash\n"; /* only sbatch tells of warnings */
     job.admin_comment = old_comment ? strdup(old_comment) : NULL;
     int result = job_submit(&job, 4242, &message);
     if (result != one->result || !message != !one->message ||
@@ -169,6 +171,16 @@ static void an_admins_comment_stays(void **state)
     submit(&one, "drain n07");
 }
 
+static void srun_tells_of_warnings_itself(void **state)
+{
+    (void)state;
+    static const struct submit_case one = {
+        SCHEMA "policy: {on_violation: warn}\n", "tp=16", NULL, NULL, "gres:gpu:8", 8, 0, NULL,
+        "parplan: tp=16 policy=tp-within-node"};
+    write_config(one.config, 0644);
+    submit(&one, NULL);
+}
+
 static void the_last_good_file_stays(void **state)
 {
     (void)state;
@@ -261,6 +273,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(judges_requests),
         cmocka_unit_test(an_admins_comment_stays),
+        cmocka_unit_test(srun_tells_of_warnings_itself),
         cmocka_unit_test(the_last_good_file_stays),
         cmocka_unit_test(a_file_that_never_was_good_stops_nobody),
         cmocka_unit_test(empty_requests_do_no_harm),
