@@ -619,6 +619,7 @@ CORPUS_TESTS := \
 # One libFuzzer target each: tests/fuzz/<name>_fuzz.c; seeds in tests/fuzz/corpus/<name>/
 FUZZ_TESTS := \
 	tests/fuzz/scan_result_fuzz.c \
+	tests/fuzz/srun_arguments_fuzz.c \
 	tests/fuzz/admin_config_fuzz.c \
 	tests/fuzz/calibration_fuzz.c \
 	tests/fuzz/cluster_file_fuzz.c \

@@ -18,7 +18,7 @@ static int count_largest_leaf(const struct cluster_topology *cluster, uint64_t *
         return error_set_memory(err);
     for (size_t i = 0; i < cluster->node_count; i++) {
         unsigned node = cluster->nodes[i].fabric_node;
-        unsigned leaf = node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[node].leaf;
+        unsigned leaf = !fabric || node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[node].leaf;
         if (leaf != FABRIC_NONE && ++nodes[leaf] > largest)
             largest = nodes[leaf];
     }
