@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/step_facts.h"
 #include "base/name_index.h"
+#include "spank_plugin/slurm_versions.h"
 #include <errno.h>
-#include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +41,7 @@ static void read_blocks(struct step_facts *facts, const slurm_step_layout_t *lay
 
 static int read_layout(struct step_facts *facts, struct error_info *err)
 {
-    slurm_step_id_t id = {.job_id = facts->job, .step_id = facts->step, .step_het_comp = NO_VAL};
+    slurm_step_id_t id = step_id_of(facts->job, facts->step);
     slurm_step_layout_t *layout = slurm_job_step_layout_get(&id);
     if (!layout)
         return error_set_system(err, "the controller gives no layout of step %u.%u: %s; try again",
@@ -99,7 +98,7 @@ static void read_step_gpus(struct step_facts *facts)
 {
     job_step_info_response_msg_t *answer = NULL;
     unsigned nodes = (unsigned)node_list_count(facts->nodes);
-    if (slurm_get_job_steps(0, facts->job, facts->step, &answer, SHOW_ALL) == SLURM_SUCCESS) {
+    if (load_step(&answer, facts->job, facts->step) == SLURM_SUCCESS) {
         if (answer->job_step_count == 1)
             facts->gpus_per_node =
                 requested_gpus(&answer->job_steps[0], nodes, facts->tasks_per_node);
@@ -134,7 +133,7 @@ static void read_fewest_gpus(struct step_facts *facts, const slurm_job_info_t *j
 static void read_job_gpus(struct step_facts *facts)
 {
     job_info_msg_t *answer = NULL;
-    if (slurm_load_job(&answer, facts->job, SHOW_DETAIL) == SLURM_SUCCESS) {
+    if (load_job(&answer, facts->job) == SLURM_SUCCESS) {
         if (answer->record_count == 1 && answer->job_array[0].nodes)
             read_fewest_gpus(facts, &answer->job_array[0]);
         slurm_free_job_info_msg(answer);
@@ -146,28 +145,17 @@ static void read_job_gpus(struct step_facts *facts)
 static void read_topology(struct step_facts *facts)
 {
     topo_info_response_msg_t *answer = NULL;
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
-    if (slurm_load_topo(&answer, NULL) != SLURM_SUCCESS)
+    if (load_topology(&answer) != SLURM_SUCCESS)
         return;
-#else
-    if (slurm_load_topo(&answer) != SLURM_SUCCESS)
-        return;
-#endif
-#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0)
-    if (answer->record_count == 0) { /* printing nothing is an error line of Slurm's */
+    if (!has_topology(answer)) {
         slurm_free_topo_info_msg(answer);
         return;
     }
-#endif
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
     if (out) {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
-        slurm_print_topo_info_msg(out, answer, NULL, 1);
-#else
-        slurm_print_topo_info_msg(out, answer, 1);
-#endif
+        print_topology(out, answer);
         fclose(out);
     }
     if (text && bytes > 0 && bytes <= TOPOLOGY_TEXT_MAXIMUM && strstr(text, "Name="))

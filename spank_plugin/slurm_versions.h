@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slurm_versions: what Slurm's interface calls differently in one release than in another,
+ * under one name. Everything else that the plugin calls is the same from 22.05 to 26.05.
+ *
+ *     release  change
+ *     23.11    slurm_print_topo_info_msg() takes a node list; the records are opaque
+ *     25.05    slurm_load_topo() takes the topology's name (NULL: the default one)
+ *     25.11    slurm_get_job_steps() takes a step's id
+ *     26.05    slurm_load_job() takes a step's id; slurm_print_topo_info_msg() a unit
+ *
+ * 22.05, 24.11 and 26.05: from their slurm.h; see docs/slurm.md for the others. A release where
+ * this is wrong does not compile: the plugin is built against the headers of the Slurm it is for.
+ */
+#ifndef SPANK_PLUGIN_SLURM_VERSIONS_H
+#define SPANK_PLUGIN_SLURM_VERSIONS_H
+
+#include <slurm/slurm.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define SLURM_SINCE(year, month) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(year, month, 0))
+
+static inline slurm_step_id_t step_id_of(uint32_t job, uint32_t step)
+{
+    return (slurm_step_id_t){.job_id = job, .step_id = step, .step_het_comp = NO_VAL};
+}
+
+static inline int load_step(job_step_info_response_msg_t **ret, uint32_t job, uint32_t step)
+{
+#if SLURM_SINCE(25, 11)
+    slurm_step_id_t id = step_id_of(job, step);
+    return slurm_get_job_steps(&id, ret, SHOW_ALL);
+#else
+    return slurm_get_job_steps(0, job, step, ret, SHOW_ALL);
+#endif
+}
+
+static inline int load_job(job_info_msg_t **ret, uint32_t job)
+{
+#if SLURM_SINCE(26, 5)
+    return slurm_load_job(ret, step_id_of(job, NO_VAL), SHOW_DETAIL);
+#else
+    return slurm_load_job(ret, job, SHOW_DETAIL);
+#endif
+}
+
+static inline int load_topology(topo_info_response_msg_t **ret)
+{
+#if SLURM_SINCE(25, 5)
+    return slurm_load_topo(ret, NULL);
+#else
+    return slurm_load_topo(ret);
+#endif
+}
+
+/* To print an answer without records is an error line of Slurm's, up to 23.02. */
+static inline bool has_topology(const topo_info_response_msg_t *answer)
+{
+#if SLURM_SINCE(23, 11)
+    return answer != NULL;
+#else
+    return answer && answer->record_count > 0;
+#endif
+}
+
+/* The text of `scontrol show topology`: one form in all releases. */
+static inline void print_topology(FILE *out, topo_info_response_msg_t *answer)
+{
+#if SLURM_SINCE(26, 5)
+    slurm_print_topo_info_msg(out, answer, NULL, NULL, 1);
+#elif SLURM_SINCE(23, 11)
+    slurm_print_topo_info_msg(out, answer, NULL, 1);
+#else
+    slurm_print_topo_info_msg(out, answer, 1);
+#endif
+}
+
+#endif
