@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/step_cluster.h"
 #include "base/parse_number.h"
+#include "spank_plugin/plugin_log.h"
 #include "topology/cluster_source.h"
 #include <string.h>
 
@@ -51,17 +52,26 @@ static struct node_topology *node_of_step(const struct step_facts *facts, const 
     return gres_unknown_node("each node here", NULL, count ? count : 1, gpus, err);
 }
 
+/* Slurm runs with kinds that we do not read, as rings: they must not stop a step. */
+static int read_fabric(const char *text, struct fabric **ret, struct error_info *err)
+{
+    struct error_info doubt = {.kind = ERROR_NONE};
+    if (text)
+        *ret = fabric_parse_slurm(text, strlen(text), "slurmctld", &doubt);
+    if (doubt.kind == ERROR_MEMORY)
+        return error_set_memory(err);
+    if (doubt.kind != ERROR_NONE)
+        plugin_notice("warning: topology: %s", doubt.text);
+    return 0;
+}
+
 static struct cluster_topology *from_slurm(const struct step_facts *facts, const char *cluster,
                                            const struct preset_catalogue *presets,
                                            const struct gpu_catalogue *gpus, struct error_info *err)
 {
     CLEANUP(fabric) struct fabric *fabric = NULL;
-    if (facts->topology_text) {
-        fabric = fabric_parse_slurm(facts->topology_text, strlen(facts->topology_text), "slurmctld",
-                                    err);
-        if (!fabric)
-            return NULL;
-    }
+    if (read_fabric(facts->topology_text, &fabric, err) < 0)
+        return NULL;
     struct node_topology *node = node_of_step(facts, cluster, presets, gpus, err);
     if (!node)
         return NULL;

@@ -12,7 +12,8 @@
 #include "topology/preset_catalogue.h"
 
 /* `cluster` is the admins' word: NULL or "slurm" (GRES type and controller), "PRESET:N" (the
- * kind of every node; fabric from the controller), or a cluster file's path. */
+ * kind of every node; fabric from the controller), or a cluster file's path. A controller's
+ * topology that cannot be read is one warning to the user, and the fabric unknown. */
 struct cluster_topology *step_cluster_create(const struct step_facts *facts, const char *cluster,
                                              const struct preset_catalogue *presets,
                                              const struct gpu_catalogue *gpus,

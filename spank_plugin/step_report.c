@@ -39,6 +39,8 @@ void step_report_line(const struct step_plan *plan)
         text_buffer_add(&line, " (%s)", plan->wire->master);
     text_buffer_add(&line, " of %u node%s", plan->wire->node_count,
                     plan->wire->node_count == 1 ? "" : "s");
+    if (plan->wire->node_count > 1 && !plan->cluster->fabric)
+        text_buffer_add_text(&line, ", fabric unknown");
     plugin_notice("%s", text_buffer_text(&line));
     if (plan->notices[0])
         plugin_notice("found in the command: %s", plan->notices);

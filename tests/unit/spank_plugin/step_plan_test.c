@@ -44,15 +44,15 @@ static unsigned *copy_blocks(const unsigned *blocks, size_t count, struct error_
     return copy;
 }
 
-static int try_step(const struct step_case *step, struct step_plan *ret,
-                    enum step_refusal *ret_refusal, struct error_info *err)
+static int try_step_on(const char *topology, const struct step_case *step, struct step_plan *ret,
+                       enum step_refusal *ret_refusal, struct error_info *err)
 {
     struct step_facts facts = {
         .job = 1,
         .nodes = node_list_decode(step->nodes, err),
         .tasks_per_node = step->tasks_per_node,
         .node_gpus = 8,
-        .topology_text = memory_copy_text(two_leaves),
+        .topology_text = memory_copy_text(topology),
         .uneven = "n01 has 3 tasks, n02 has 1",
     };
     snprintf(facts.gpu_type, sizeof(facts.gpu_type), "%s", step->gpu_type);
@@ -85,6 +85,12 @@ static int try_step(const struct step_case *step, struct step_plan *ret,
     return result;
 }
 
+static int try_step(const struct step_case *step, struct step_plan *ret,
+                    enum step_refusal *ret_refusal, struct error_info *err)
+{
+    return try_step_on(two_leaves, step, ret, ret_refusal, err);
+}
+
 static void plans_what_is_given(void **state)
 {
     (void)state;
@@ -99,6 +105,26 @@ static void plans_what_is_given(void **state)
     for (unsigned block = 0; block < 8; block++)
         assert_int_equal(plan.wire->block_nodes[block] % 2, block % 2);
     assert_string_equal(plan.wire->master, "n01");
+}
+
+/* What Slurm runs with and we do not read: a plan in Slurm's order, not a refusal. */
+static void plans_on_a_fabric_that_it_cannot_read(void **state)
+{
+    (void)state;
+    static const char *const topologies[] = {
+        "RingName=ring1 Nodes=n[01-08]\n",
+        "SwitchName=leaf Nodes=n[01-08]\nSwitchName=a Switches=leaf\nSwitchName=b Switches=leaf\n",
+        "",
+    };
+    static const struct step_case step = {"n[01-08]", 8, "h100", "tp=8,pp=4,dp=2", {"x"}};
+    for (size_t i = 0; i < COUNT_OF(topologies); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
+        enum step_refusal refusal;
+        assert_int_equal(try_step_on(topologies[i], &step, &plan, &refusal, &err), 0);
+        assert_null(plan.cluster->fabric);
+        assert_int_equal(plan.wire->block_nodes[1], 4);
+    }
 }
 
 static void plans_a_model(void **state)
@@ -249,6 +275,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_what_is_given),
+        cmocka_unit_test(plans_on_a_fabric_that_it_cannot_read),
         cmocka_unit_test(plans_a_model),
         cmocka_unit_test(counts_gpus_of_one_task_per_node),
         cmocka_unit_test(keeps_the_order_that_ranks_have),
