@@ -980,7 +980,7 @@ DEPS ?= tests/deps
 define check_suites
 	@$(DEPS) build check $(if $(filter slurm,$(3)),torch)
 	$(SUB_MAKE) VARIANT=$(2) all
-	$(SUB_MAKE) VARIANT=$(1) test-programs
+	$(if $(filter-out slurm golden,$(3)),$(SUB_MAKE) VARIANT=$(1) test-programs)
 	$(SUB_MAKE) VARIANT=$(1) run-checks PRODUCTS_BUILD=$(BUILD_ROOT)/$(2) SUITES='$(3)'
 endef
 
@@ -1023,8 +1023,8 @@ check-suites:
 
 # Another Debian generation's compiler, hwloc and Slurm, in a root of its own (tests/root).
 ROOT ?= trixie
-ROOT_SUITES ?= unit golden property corpus
-check-root:  ## unit, golden, property, corpus in a Debian root: ROOT=trixie or sid
+ROOT_SUITES ?= unit golden property slurm corpus
+check-root:  ## unit, golden, property, slurm, corpus in a Debian root: ROOT=trixie or sid
 	@tests/root $(ROOT) run make --no-print-directory BUILD_ROOT=/parplan/build DEPS=: \
 		JOBS='$(JOBS)' SUITES='$(ROOT_SUITES)' check-suites
 

@@ -91,8 +91,10 @@ devices() {
 half_refused() {
     run_srun -N2 --ntasks-per-node=4 --gres=gpu:4 --parplan=tp=4,dp=2 "${@:3}" sleep 3
     expect_status "$1"
-    expect "refusals" "$(grep -c 'n02: error: parplan: policy tp-degraded-node' <<<"$stderr")" 1
-    expect "cancelled" "$(grep -c 'n01: error: .* CANCELLED' <<<"$stderr")" "$2"
+    expect "refusals" "$(grep -c 'error: parplan: policy tp-degraded-node' <<<"$stderr")" 1
+    expect "nodes" "$(grep -oE '[^ ]+: tasks [0-9-]+: Exited' <<<"$stderr" | sort -u)" \
+        "n02: tasks 4-7: Exited"
+    expect "cancelled" "$(grep -c 'STEP .* ON n01 CANCELLED' <<<"$stderr")" "$2"
 }
 
 @test "a step with a part of the node is judged by its own GPUs, on each node for itself" {

@@ -170,7 +170,12 @@ EOF
     expect "stderr" "$stderr" ""
 }
 
+needs_torch() {
+    /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "python3-torch is not installed"
+}
+
 @test "torch.distributed: 64 ranks meet at the master and sum right over every group" {
+    needs_torch
     client_seconds=400 run_srun -w "n[01-08]" -N8 --ntasks-per-node=8 --gres=gpu:8 \
         --parplan=tp=8,pp=4,dp=2 /usr/bin/python3 "$BATS_TEST_DIRNAME/torch_collectives.py"
     expect_status 0
@@ -178,6 +183,7 @@ EOF
 }
 
 @test "torchrun: one task per node, agents meet by the node ranks of the plan" {
+    needs_torch
     client_seconds=200 run_srun -w "n[01-02]" -N2 --ntasks-per-node=1 --gres=gpu:4 \
         --parplan=tp=4,pp=2 /usr/bin/python3 "$BATS_TEST_DIRNAME/torchrun_static.py" \
         "$BATS_TEST_DIRNAME/torch_collectives.py"
@@ -186,6 +192,7 @@ EOF
 }
 
 @test "torch.distributed with --export=NONE: 8 ranks under the other rank order" {
+    needs_torch
     client_seconds=200 run_srun -w "n[01-02]" -N2 --ntasks-per-node=4 --gres=gpu:4 --export=NONE \
         --parplan=tp=2,pp=2,dp=2,order=tp-cp-ep-pp-dp \
         /usr/bin/python3 "$BATS_TEST_DIRNAME/torch_collectives.py"

@@ -31,6 +31,7 @@ teardown() {
 
 start_cluster() {
     export PARPLAN_CLUSTER_DIR=${PARPLAN_CLUSTER_DIR:-$BATS_FILE_TMPDIR/cluster}
+    export PARPLAN_CLUSTER_SPANK=${PARPLAN_CLUSTER_SPANK-$PARPLAN_BUILD/spank_parplan.so}
     "$cluster" start "$1"
     eval "$("$cluster" env)"
 }
