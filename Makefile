@@ -691,6 +691,10 @@ MOCK_NVML_SOURCES := \
 	tests/support/mock_nvml/mock_nvml.c \
 	tests/support/mock_nvml/mock_profile.c
 
+# Stands before and behind the plugin in plugstack.conf; the suites on a real Slurm build it.
+STAND_IN_SOURCES := \
+	tests/support/spank_stand_in/stand_in.c
+
 # docs/man/<name>.<section>
 MAN_PAGES := \
 	docs/man/parplan-calibrate.1 \
@@ -829,6 +833,8 @@ LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURC
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(MAN_PAGES)
+	$(SPANK_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
+	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(STAND_IN_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
 

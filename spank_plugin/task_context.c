@@ -223,14 +223,15 @@ static int open_and_apply(spank_t spank, struct task_facts *facts, struct error_
 {
     CLEANUP_MEMORY char *text = memory_allocate(PLAN_VARIABLE_MAXIMUM_BYTES);
     const char *plan = NULL;
+    if (read_facts(spank, facts, err) < 0) /* first: they say which task speaks for its node */
+        return -1;
     if (!text)
         return error_set_memory(err);
     if (spank_getenv(spank, WIRE_PLAN_VARIABLE, text, PLAN_VARIABLE_MAXIMUM_BYTES) !=
         ESPANK_SUCCESS)
         return error_set(err, WIRE_PLAN_VARIABLE " is longer than %u bytes",
                          PLAN_VARIABLE_MAXIMUM_BYTES - 1);
-    if (read_facts(spank, facts, err) < 0 ||
-        plan_variable_open(text, facts->job, facts->step, &plan, err) < 0)
+    if (plan_variable_open(text, facts->job, facts->step, &plan, err) < 0)
         return -1;
     return plan ? apply(spank, plan, facts, err) : -1;
 }

@@ -106,3 +106,8 @@ processes_in() {
     { find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$1*" 2>/dev/null || true; } |
         sed 's|/proc/\([0-9]*\)/cwd|\1|'
 }
+
+# Prints the pid of a daemon of this cluster: slurmctld, munged, n01
+daemon_pid() {
+    awk -v name="$1" '$4 == name { print $1 }' "$PARPLAN_CLUSTER_DIR/run/processes"
+}
