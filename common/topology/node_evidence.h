@@ -92,6 +92,7 @@ struct node_evidence {
     uint64_t host_memory_bytes;
     uint64_t host_nvme_bytes;
     unsigned cpu_count;
+    bool is_part;               /* of a node that was judged whole: its links are not all here */
     const char *driver_version; /* "580.65.06", or NULL */
     /* Decisions for --explain ("mlx5_0: port is down"). One that begins with EVIDENCE_WARNING is
      * a warning too: part of what the source holds could not be used. */

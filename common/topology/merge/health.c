@@ -48,6 +48,8 @@ static bool is_left_out(const struct merge_state *state, unsigned gpu)
  * direct links the corners of a mesh may differ by design, but none is left out of a full one. */
 static bool has_less_links(const struct merge_state *state, unsigned gpu)
 {
+    if (state->evidence[0]->is_part)
+        return false;
     double own = link_capability(state->node, gpu, true);
     for (unsigned i = 0; i < state->node->gpu_count && state->node->nvlink_switched; i++)
         if (is_sibling(state, gpu, i) && own < link_capability(state->node, i, true) * NOTABLY_LESS)

@@ -109,6 +109,7 @@ static int keep_gpus(struct node_evidence *evidence, const struct node_topology 
         kept[i] = evidence->gpus[gpus[i]];
     evidence->gpus = kept;
     evidence->gpu_count = count;
+    evidence->is_part = true;
     evidence->nvlink_bytes_per_second =
         select_rows(evidence, node->nvlink_bytes_per_second, sizeof(double), n, gpus, gpus, count);
     evidence->gpu_links =
