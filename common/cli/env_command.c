@@ -3,6 +3,7 @@
 #include "cli/inputs/scenario.h"
 #include "cli/output.h"
 #include "mapping/placement.h"
+#include "mapping/rails/node_rails.h"
 #include "mapping/wire_plan.h"
 #include "report/environment_report.h"
 #include <string.h>
@@ -24,15 +25,20 @@ static const struct command_help help = {
 
 struct tasks {
     const struct wire_plan *wire;
-    const struct cluster_topology *cluster;
+    const struct rank_map *map;
     const struct command_options *options;
     unsigned port;
     uint64_t first, end; /* numbers in RANK order */
 };
 
+static uint64_t tasks_count(const struct wire_plan *wire)
+{
+    return (uint64_t)wire->node_count * wire->tasks_per_node;
+}
+
 static int choose_tasks(struct tasks *tasks, struct error_info *err)
 {
-    uint64_t count = (uint64_t)tasks->wire->node_count * tasks->wire->tasks_per_node;
+    uint64_t count = tasks_count(tasks->wire);
     const char *rank = tasks->options->rank;
     tasks->first = 0;
     tasks->end = count;
@@ -53,15 +59,24 @@ static int compute(const struct tasks *tasks, uint64_t number, struct rank_envir
 {
     const struct wire_plan *wire = tasks->wire;
     unsigned node = wire->block_nodes[number / wire->tasks_per_node];
+    const struct cluster_topology *cluster = tasks->map->cluster;
+    const struct node_topology *kind = cluster->kinds[cluster->nodes[node].kind];
+    CLEANUP_DONE(text_buffer) struct text_buffer nics;
+    text_buffer_init(&nics, RANK_ENVIRONMENT_VALUE_BYTES);
+    node_rails_write(kind, &nics);
+    struct rank_place place;
+    rank_map_place(tasks->map, number * (wire->world / tasks_count(wire)), &place);
     const struct rank_task task = {
         .node = node,
         .local_task = (unsigned)(number % wire->tasks_per_node),
         .master_port = tasks->port,
+        .nics = text_buffer_failed(&nics) ? NULL : text_buffer_text(&nics),
+        .cpus = kind->gpu_count > place.gpu ? kind->gpus[place.gpu].cpus : NULL,
     };
     if (rank_environment_compute(wire, &task, ret, err) < 0)
         return -1;
     *ret_row = (struct environment_report_row){
-        .node = tasks->cluster->nodes[node].name, .task = number, .environment = ret};
+        .node = cluster->nodes[node].name, .task = number, .environment = ret};
     return 0;
 }
 
@@ -103,7 +118,7 @@ static int report_environment(const struct command_options *options,
         return -1;
     struct tasks tasks = {
         .wire = wire,
-        .cluster = map->cluster,
+        .map = map,
         .options = options,
         .port = options->master_port ? (unsigned)options->master_port : rank_environment_port(0, 0),
     };

@@ -12,6 +12,14 @@
  * One GPU per node and one task on it counts as one task per GPU.
  * Locality only (no degrees): no PARPLAN_*_RANK and _SIZE, and no PARPLAN_ORDER.
  *
+ * Both, and only where the user has no value of its own: NCCL_IB_HCA, CUDA_DEVICE_MAX_CONNECTIONS
+ * and (one task per GPU) OMP_NUM_THREADS where they are known; JAX_COORDINATOR_PORT = MASTER_PORT;
+ * JAX_LOCAL_DEVICE_IDS = LOCAL_RANK, or 0,1,… for one task per node. JAX takes its process id
+ * from SLURM_PROCID and its coordinator from the first name of the node list
+ * (jax/_src/clusters/slurm_cluster.py): JAX_COORDINATOR_ADDRESS is set only where RANK is
+ * SLURM_PROCID everywhere (wire_facts.slurm_ranks), since MASTER_ADDR is RANK 0's node.
+ * PARPLAN_CPUS (one task per GPU): the CPUs near the task's GPU, where they are known.
+ *
  * NODE_RANK = GROUP_RANK = PET_NODE_RANK = RANK / GPUs per node: the block's number, not the
  * node's index in the step.
  */
@@ -26,6 +34,7 @@
 
 struct environment_entry {
     const char *name; /* static */
+    bool users;       /* set only where the user has not set it */
     char value[RANK_ENVIRONMENT_VALUE_BYTES];
 };
 
@@ -40,6 +49,9 @@ struct rank_task {
     unsigned process;      /* SLURM_PROCID; used where the plan is by_slurm */
     unsigned visible_gpus; /* devices the task sees; 0: unknown */
     unsigned master_port;
+    const char *nics;         /* NCCL_IB_HCA for this node (node_rails.h); NULL: unknown */
+    const char *cpus;         /* near the task's GPU, "0-23,96-119"; NULL: unknown */
+    unsigned threads;         /* CPUs for this task alone; 0: unknown */
     bool hidden_gpus_allowed; /* policy hidden_gpus: allow: a task that sees one GPU gets LOCAL_RANK
                                  0 instead of a refusal */
 };
@@ -51,8 +63,9 @@ int rank_environment_compute(const struct wire_plan *wire, const struct rank_tas
                              struct rank_environment *ret, struct error_info *err);
 
 /* The names that only a plan gives a meaning: whoever starts a step clears those that an outer
- * step or another mode left behind. NULL past the last one. */
-const char *rank_environment_name(size_t index);
+ * step or another mode left behind. *ret_users: it may be the user's own where no plan is around
+ * this one (JAX_*). NULL past the last one. */
+const char *rank_environment_name(size_t index, bool *ret_users);
 
 /* MASTER_PORT below the ephemeral range: 10000 + (61 * job + step) mod 20000. Jobs whose
  * numbers are less than 300 apart never meet as long as they have at most 61 steps. */

@@ -87,15 +87,17 @@ int visible_gpus_match(const struct node_topology *node, unsigned ranks, const c
 /* order[i]: the token for local rank i. -1: out of memory, or tp does not divide. */
 static int solve(const struct node_topology *node, const struct degrees *degrees,
                  enum rank_order rank_order, const struct visible_gpus *matched,
-                 unsigned order[NODE_MAXIMUM_GPUS], struct error_info *err)
+                 unsigned order[NODE_MAXIMUM_GPUS], unsigned *ret_gpus, struct error_info *err)
 {
     CLEANUP(node_topology)
     struct node_topology *part = node_topology_subset(node, matched->gpus, matched->count, err);
     unsigned gpus[NODE_MAXIMUM_GPUS];
     if (!part || gpu_mapping_solve(part, degrees, rank_order, matched->count, gpus, err) < 0)
         return -1;
-    for (unsigned i = 0; i < matched->count; i++)
+    for (unsigned i = 0; i < matched->count; i++) {
         order[i] = matched->positions[gpus[i]];
+        ret_gpus[i] = matched->gpus[gpus[i]];
+    }
     return 0;
 }
 
@@ -115,7 +117,9 @@ static bool write_order(const struct token *tokens, const unsigned *order, unsig
 enum visible_order visible_gpus_order(const struct node_topology *node,
                                       const struct degrees *degrees, enum rank_order rank_order,
                                       unsigned ranks, const char *visible, const char *devices,
-                                      struct text_buffer *ret, struct error_info *err)
+                                      struct text_buffer *ret,
+                                      unsigned ret_gpus[static NODE_MAXIMUM_GPUS],
+                                      struct error_info *err)
 {
     struct token tokens[NODE_MAXIMUM_GPUS];
     struct error_info why = {.kind = ERROR_NONE};
@@ -128,7 +132,7 @@ enum visible_order visible_gpus_order(const struct node_topology *node,
     }
     if (visible_gpus_match(node, ranks, visible, devices, &matched, err) < 0)
         return VISIBLE_UNKNOWN;
-    if (solve(node, degrees, rank_order, &matched, order, &why) < 0) {
+    if (solve(node, degrees, rank_order, &matched, order, ret_gpus, &why) < 0) {
         if (err)
             *err = why;
         return why.kind == ERROR_MEMORY ? VISIBLE_FAILED : VISIBLE_UNKNOWN;

@@ -34,10 +34,13 @@ struct visible_gpus {
 int visible_gpus_match(const struct node_topology *node, unsigned ranks, const char *visible,
                        const char *devices, struct visible_gpus *ret, struct error_info *err);
 
-/* ranks: tasks' GPUs on this node; another number of visible devices is VISIBLE_UNKNOWN. */
+/* ranks: tasks' GPUs on this node; another number of visible devices is VISIBLE_UNKNOWN.
+ * ret_gpus[i]: the node's index of local rank i's GPU, with VISIBLE_SAME and VISIBLE_CHANGED. */
 enum visible_order visible_gpus_order(const struct node_topology *node,
                                       const struct degrees *degrees, enum rank_order rank_order,
                                       unsigned ranks, const char *visible, const char *devices,
-                                      struct text_buffer *ret, struct error_info *err);
+                                      struct text_buffer *ret,
+                                      unsigned ret_gpus[static NODE_MAXIMUM_GPUS],
+                                      struct error_info *err);
 
 #endif

@@ -11,7 +11,9 @@
 #define VERSION_TEXT "1"
 #define PLACE_KEY "place"
 #define PLACE_TEXT "slurm"
-#define MASTER_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-:[]%"
+#define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+#define MASTER_CHARACTERS NAME_CHARACTERS ":[]%"
+#define CONNECTIONS_MAXIMUM 32u        /* hardware queues of a GPU: CUDA programming guide */
 #define ARENA_BYTES ((size_t)16 << 20) /* the text twice, and two numbers for each node */
 
 enum wire_key {
@@ -33,6 +35,10 @@ enum wire_key {
     KEY_PLACE,
     KEY_MASTER,
     KEY_CLUSTER,
+    KEY_RAILS,
+    KEY_CONNECTIONS,
+    KEY_SLURM_RANKS,
+    KEY_GPU,
     KEY_MAP,
     KEY_COUNT
 };
@@ -45,6 +51,7 @@ struct key_info {
     size_t offset;    /* KEY_UNSIGNED: of an unsigned in struct wire_plan */
     unsigned maximum; /* KEY_UNSIGNED; the minimum is 1 */
     bool of_degrees;  /* absent in a plan without degrees */
+    bool optional;    /* absent where the number is 0 or the text empty */
 };
 
 #define TEXT_KEY(text)                                                                             \
@@ -60,6 +67,11 @@ struct key_info {
     {                                                                                              \
         .name = #field, .type = KEY_UNSIGNED, .offset = offsetof(struct wire_plan, degrees.field), \
         .maximum = DEGREE_MAXIMUM, .of_degrees = true                                              \
+    }
+#define OPTIONAL_KEY(text, field, most)                                                            \
+    {                                                                                              \
+        .name = (text), .type = KEY_UNSIGNED, .offset = offsetof(struct wire_plan, field),         \
+        .maximum = (most), .optional = true                                                        \
     }
 
 static const struct key_info keys[KEY_COUNT] = {
@@ -78,9 +90,13 @@ static const struct key_info keys[KEY_COUNT] = {
     [KEY_DP] = DEGREE_KEY(dp),
     [KEY_SHARD] = DEGREE_KEY(shard),
     [KEY_ORDER] = {.name = "order", .type = KEY_TEXT, .of_degrees = true},
-    [KEY_PLACE] = TEXT_KEY(PLACE_KEY),
+    [KEY_PLACE] = {.name = PLACE_KEY, .type = KEY_TEXT, .optional = true},
     [KEY_MASTER] = TEXT_KEY("master"),
     [KEY_CLUSTER] = TEXT_KEY("cluster"),
+    [KEY_RAILS] = OPTIONAL_KEY("rails", facts.rails, NODE_MAXIMUM_NICS),
+    [KEY_CONNECTIONS] = OPTIONAL_KEY("connections", facts.device_connections, CONNECTIONS_MAXIMUM),
+    [KEY_SLURM_RANKS] = OPTIONAL_KEY("slurm_ranks", facts.slurm_ranks, 1),
+    [KEY_GPU] = {.name = "gpu", .type = KEY_TEXT, .optional = true},
     [KEY_MAP] = TEXT_KEY("map"),
 };
 
@@ -129,13 +145,22 @@ static int check_plan(const struct wire_plan *wire, struct error_info *err)
 
 /* --- text out ----------------------------------------------------------------------- */
 
+/* Every number but that of an absent key is at least 1. */
+static bool is_written(const struct wire_plan *wire, enum wire_key key)
+{
+    return keys[key].type == KEY_UNSIGNED && !(keys[key].of_degrees && wire->locality_only) &&
+           !(keys[key].optional && number_of(wire, key) == 0);
+}
+
 /* Everything but version, id and map, in the table's order. */
 static void write_fields(const struct wire_plan *wire, struct text_buffer *out)
 {
     text_buffer_add(out, "n=%" PRIu64 ";", wire->world);
     for (unsigned key = 0; key < KEY_COUNT; key++)
-        if (keys[key].type == KEY_UNSIGNED && !(keys[key].of_degrees && wire->locality_only))
+        if (is_written(wire, key))
             text_buffer_add(out, "%s=%u;", keys[key].name, number_of(wire, key));
+    if (wire->facts.gpu[0])
+        text_buffer_add(out, "gpu=%s;", wire->facts.gpu);
     if (!wire->locality_only)
         text_buffer_add(out, "order=%s;", rank_order_name(wire->order));
     if (wire->by_slurm)
@@ -243,6 +268,28 @@ static int set_master(struct wire_plan *wire, const char *master, struct error_i
     return 0;
 }
 
+/* What the wire cannot carry is unknown to the nodes: a model of another source's wording. */
+static void set_gpu(struct wire_plan *wire, const char *gpu)
+{
+    size_t length = strlen(gpu);
+    if (length < sizeof(wire->facts.gpu) && strspn(gpu, NAME_CHARACTERS) == length)
+        memcpy(wire->facts.gpu, gpu, length + 1);
+    else
+        wire->facts.gpu[0] = '\0';
+}
+
+int wire_plan_set_facts(struct wire_plan *wire, const struct wire_facts *facts,
+                        struct error_info *err)
+{
+    const struct wire_facts before = wire->facts;
+    wire->facts = *facts;
+    set_gpu(wire, facts->gpu);
+    if (compute_id(wire, wire->id, err) == 0)
+        return 0;
+    wire->facts = before;
+    return -1;
+}
+
 struct wire_plan *wire_plan_create(const struct rank_map *map, unsigned tasks_per_node,
                                    const char *master, bool by_slurm, struct error_info *err)
 {
@@ -318,7 +365,7 @@ static int check_missing(const char *const values[static KEY_COUNT], bool *ret_l
         if (keys[key].of_degrees && values[key])
             locality_only = false;
     for (unsigned key = 0; key < KEY_COUNT; key++)
-        if (!values[key] && key != KEY_PLACE && !(keys[key].of_degrees && locality_only))
+        if (!values[key] && !keys[key].optional && !(keys[key].of_degrees && locality_only))
             return error_set(err, "%s is missing", keys[key].name);
     *ret_locality_only = locality_only;
     return 0;
@@ -349,6 +396,8 @@ static int read_texts(struct wire_plan *wire, const char *const values[static KE
     wire->by_slurm = values[KEY_PLACE] != NULL;
     if (wire->by_slurm && strcmp(values[KEY_PLACE], PLACE_TEXT) != 0)
         return error_set(err, PLACE_KEY ": '%.20s' is not " PLACE_TEXT, values[KEY_PLACE]);
+    if (values[KEY_GPU])
+        set_gpu(wire, values[KEY_GPU]);
     if (strlen(values[KEY_CLUSTER]) != WIRE_PLAN_ID_BYTES - 1)
         return error_set(err, "cluster: '%.20s' is no digest", values[KEY_CLUSTER]);
     if (parse_hexadecimal(values[KEY_CLUSTER], UINT64_MAX, &wire->cluster_digest, err) < 0)

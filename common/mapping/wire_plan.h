@@ -6,6 +6,10 @@
  *     v=1;id=…;n=64;nodes=8;per_node=8;tasks_per_node=8;tp=8;cp=1;ep=1;etp=8;pp=4;vpp=1;dp=2;
  *     shard=1;order=tp-cp-ep-dp-pp;master=n01;cluster=<digest>;map=<node_permutation>
  *
+ * What srun knows for the nodes (struct wire_facts) is there where it does:
+ *
+ *     rails=8;connections=1;slurm_ranks=1;gpu=h100-sxm;
+ *
  * Without degrees (locality only) the keys tp … shard and order are absent, all of them.
  * place=slurm stands in plans whose RANKs must equal SLURM_PROCID, and in no other.
  * v comes first; the other keys may stand in any order.
@@ -34,7 +38,17 @@
 #define WIRE_PLAN_MASTER_BYTES 256u
 #define WIRE_PLAN_ID_BYTES 17u /* 16 hexadecimal digits */
 
+#define WIRE_PLAN_GPU_BYTES 48u
+
 struct rank_map;
+
+/* What srun takes for true of every node of the step; 0 and "": unknown, or nothing. */
+struct wire_facts {
+    unsigned rails;                /* usable ones of a node */
+    unsigned device_connections;   /* CUDA_DEVICE_MAX_CONNECTIONS for the framework */
+    unsigned slurm_ranks;          /* 1: RANK is SLURM_PROCID in every task of the step */
+    char gpu[WIRE_PLAN_GPU_BYTES]; /* model; one with other characters than a name's is left out */
+};
 
 struct wire_plan {
     struct degrees degrees;
@@ -49,13 +63,18 @@ struct wire_plan {
     const unsigned *node_blocks; /* the inverse */
     char master[WIRE_PLAN_MASTER_BYTES];
     uint64_t cluster_digest;
+    struct wire_facts facts;
     char id[WIRE_PLAN_ID_BYTES]; /* of everything above */
     struct arena *arena;
 };
 
-/* From a map over exactly the step's nodes, in the step's order. master NULL: RANK 0's node. */
+/* From a map over exactly the step's nodes, in the step's order. master NULL: RANK 0's node.
+ * No facts. */
 struct wire_plan *wire_plan_create(const struct rank_map *map, unsigned tasks_per_node,
                                    const char *master, bool by_slurm, struct error_info *err);
+/* The id changes with them. -1: out of memory. */
+int wire_plan_set_facts(struct wire_plan *wire, const struct wire_facts *facts,
+                        struct error_info *err);
 int wire_plan_encode(const struct wire_plan *wire, struct text_buffer *out, struct error_info *err);
 struct wire_plan *wire_plan_decode(const char *text, struct error_info *err);
 void wire_plan_free(struct wire_plan *wire);

@@ -8,6 +8,7 @@
 
 static const char *const master_addr_words[] = {"name", "address", NULL};
 static const char *const hidden_gpus_words[] = {"refuse", "allow", NULL};
+static const char *const bind_cpus_words[] = {"free", "off", NULL};
 
 #define MASTER_ADDR_NOT_GIVEN (COUNT_OF(master_addr_words) - 1)
 
@@ -18,7 +19,7 @@ struct config_fields {
 };
 
 struct slurm_fields {
-    unsigned master_addr, hidden_gpus;
+    unsigned master_addr, hidden_gpus, bind_cpus;
 };
 
 #define CHOICE(word, structure, member, words)                                                     \
@@ -46,6 +47,7 @@ static const struct yaml_field defaults_table[] = {
 static const struct yaml_field slurm_table[] = {
     CHOICE("master_addr", struct slurm_fields, master_addr, master_addr_words),
     CHOICE("hidden_gpus", struct slurm_fields, hidden_gpus, hidden_gpus_words),
+    CHOICE("bind_cpus", struct slurm_fields, bind_cpus, bind_cpus_words),
 };
 
 struct admin_config *admin_config_default(struct error_info *err)
@@ -129,6 +131,7 @@ static int read_slurm(struct admin_config *config, const struct yaml_node *node,
         return -1;
     config->master_addr = master_addr_words[fields.master_addr];
     config->hidden_gpus_allowed = fields.hidden_gpus == 1;
+    config->cpus_unbound = fields.bind_cpus == 1;
     return 0;
 }
 

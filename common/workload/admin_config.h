@@ -21,6 +21,8 @@ struct admin_config {
     const char *default_parplan; /* defaults.parplan: the option used when none is given, or NULL */
     const char *master_addr;     /* slurm.master_addr: "name", "address"; or NULL */
     bool hidden_gpus_allowed;    /* slurm.hidden_gpus: "refuse" (default) or "allow" */
+    bool cpus_unbound;           /* slurm.bind_cpus: "free" (default: bind where Slurm and the
+                                  * user leave a task all CPUs) or "off" (true: never) */
     struct arena *arena;
 };
 

@@ -11,6 +11,7 @@
 #define CATALOGUE_MAXIMUM_PROFILES 64u
 #define MAXIMUM_BYTES_PER_PARAMETER 64.0
 #define MAXIMUM_CONSTANT_BYTES 1e12
+#define MAXIMUM_CONNECTIONS 32u /* hardware queues of a GPU: CUDA programming guide */
 
 static const char default_profile[] = "megatron-core";
 
@@ -45,6 +46,11 @@ struct verdict_fields {
     {                                                                                              \
         .key = (word), .type = YAML_BOOLEAN, .offset = PROFILE(member), .required = true           \
     }
+#define CONNECTIONS(word, member)                                                                  \
+    {                                                                                              \
+        .key = (word), .type = YAML_UNSIGNED, .offset = PROFILE(member),                           \
+        .maximum = MAXIMUM_CONNECTIONS                                                             \
+    }
 
 static const struct yaml_field entry_table[] = {
     TEXT("name", name),
@@ -62,6 +68,8 @@ static const struct yaml_field entry_table[] = {
     REAL("fragmentation", fragmentation, 1),
     BOOLEAN("sequence_parallel", sequence_parallel),
     {.key = "pipeline_before_data", .type = YAML_BOOLEAN, .offset = PROFILE(pipeline_before_data)},
+    CONNECTIONS("device_connections", device_connections),
+    CONNECTIONS("blackwell_connections", blackwell_connections),
     REAL("overlap_dp", overlap_dp, 1),
     REAL("overlap_gather", overlap_gather, 1),
     REAL("overlap_tp", overlap_tp, 1),

@@ -26,6 +26,8 @@ struct framework_profile {
     double fragmentation;      /* kept by its allocator beyond what is in use, share of that */
     bool sequence_parallel;    /* with TP */
     bool pipeline_before_data; /* can be told to number tp-cp-ep-pp-dp */
+    /* CUDA_DEVICE_MAX_CONNECTIONS with TP or CP, before Blackwell and on it; 0: as it is. */
+    uint64_t device_connections, blackwell_connections;
     enum profile_verdict pipeline[SHARDING_COUNT]; /* that sharding with pp > 1 */
     const char *pipeline_reason[SHARDING_COUNT];
     /* Hidden share, 0..1; gather: data parallelism that gathers parameters (zero3, hsdp). */

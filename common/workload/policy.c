@@ -23,6 +23,7 @@ static const char *const code_names[POLICY_CODE_COUNT] = {
     [POLICY_PLAN_REQUIRED] = "require-plan",
     [POLICY_TP_NEEDS_SOUND] = "tp-degraded-node",
     [POLICY_ORDER_NOT_ALLOWED] = "order",
+    [POLICY_NODE_MISMATCH] = "node-mismatch",
 };
 
 const char *policy_code_name(enum policy_code code)
@@ -343,6 +344,18 @@ void policy_check_undeclared(const struct policy *policy, const char *where,
         POLICY_PLAN_REQUIRED, 0,
         "%.128s %s a plan; add --parplan=auto, or the degrees as --parplan=tp=8,pp=4",
         where ? where : "the job", policy->require_plan == REQUIRE_DENY ? "needs" : "should have");
+}
+
+void policy_check_mismatch(const struct policy *policy, const char *what,
+                           struct policy_verdict *ret)
+{
+    const struct check check = start_check(policy, 0, NULL, ret);
+    if (what[0])
+        say(&check, policy->on_mismatch == MISMATCH_DENY ? POLICY_DENIED : POLICY_WARNED,
+            POLICY_NODE_MISMATCH, 0,
+            "this node is not as planned: %.300s; leave it out, or describe it under cluster: in "
+            "parplan.yaml",
+            what);
 }
 
 /* The bound that tp_within names; 0: unknown. */

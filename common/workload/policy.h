@@ -16,6 +16,7 @@ enum tp_within { TP_WITHIN_NODE, TP_WITHIN_NVLINK_DOMAIN, TP_WITHIN_OFF, TP_WITH
 enum policy_action { POLICY_DENY, POLICY_WARN, POLICY_FIX, POLICY_ACTION_COUNT };
 enum policy_unknown { UNKNOWN_WARN, UNKNOWN_DENY, UNKNOWN_ALLOW, POLICY_UNKNOWN_COUNT };
 enum policy_require { REQUIRE_OFF, REQUIRE_WARN, REQUIRE_DENY, POLICY_REQUIRE_COUNT };
+enum policy_mismatch { MISMATCH_WARN, MISMATCH_DENY, POLICY_MISMATCH_COUNT };
 
 struct policy {
     enum tp_within tp_within;
@@ -24,9 +25,10 @@ struct policy {
     enum policy_require require_plan;
     enum policy_unknown on_unknown_topology;
     unsigned orders; /* bit of each enum rank_order that is allowed; 0: all */
+    enum policy_mismatch on_mismatch;
 };
 
-extern const struct policy policy_default; /* node, no limit, deny, off, warn, all */
+extern const struct policy policy_default; /* node, no limit, deny, off, warn, all, warn */
 
 /* The place the job would run in, as far as it is known. */
 struct policy_place {
@@ -56,6 +58,7 @@ enum policy_code {
     POLICY_PLAN_REQUIRED,      /* "require-plan" */
     POLICY_TP_NEEDS_SOUND,     /* "tp-degraded-node" */
     POLICY_ORDER_NOT_ALLOWED,  /* "order" */
+    POLICY_NODE_MISMATCH,      /* "node-mismatch" */
     POLICY_CODE_COUNT
 };
 
@@ -95,6 +98,10 @@ void policy_check_order(const struct policy *policy, enum rank_order order,
 /* For a job without any degrees: what require_plan says (POLICY_PLAN_REQUIRED). */
 void policy_check_undeclared(const struct policy *policy, const char *where,
                              struct policy_verdict *ret);
+/* For a node that is not what was planned for: what on_mismatch says (POLICY_NODE_MISMATCH).
+ * what: the difference in words, "8 rails are planned and 7 here are up"; "": none. */
+void policy_check_mismatch(const struct policy *policy, const char *what,
+                           struct policy_verdict *ret);
 /* The largest TP that the policy allows there (0: unlimited): the planner's own bound, also
  * under on_violation: warn. Unknown topology: 1 under deny, else the node. */
 unsigned policy_largest_tp(const struct policy *policy, const struct policy_place *place);

@@ -48,8 +48,9 @@ static void try_order(const struct node_topology *node, const char *data, size_t
     struct degrees degrees = DEGREES_ONE;
     degrees.tp = 2;
     degrees.ep = 4;
-    enum visible_order verdict =
-        visible_gpus_order(node, &degrees, ORDER_TP_CP_EP_DP_PP, count, list, NULL, &order, &err);
+    unsigned gpus[NODE_MAXIMUM_GPUS];
+    enum visible_order verdict = visible_gpus_order(node, &degrees, ORDER_TP_CP_EP_DP_PP, count,
+                                                    list, NULL, &order, gpus, &err);
     if (verdict == VISIBLE_UNKNOWN)
         fuzz_require_error(&err);
     if (verdict == VISIBLE_CHANGED)

@@ -14,6 +14,7 @@ const char *const policy_scope_variables[POLICY_SCOPE_COUNT] = {
 static const char *const tp_within_words[] = {"node", "nvlink_domain", "off", NULL};
 static const char *const action_words[] = {"deny", "warn", "fix", NULL};
 static const char *const unknown_words[] = {"warn", "deny", "allow", NULL};
+static const char *const mismatch_words[] = {"warn", "deny", NULL};
 static const char *const require_words[] = {"off", "warn", "deny", NULL};
 
 /* The file's fields as the table of fields wants them. */
@@ -40,6 +41,7 @@ static const struct yaml_field policy_table[] = {
     CHOICE("on_violation", on_violation, action_words),
     CHOICE("require_plan", require_plan, require_words),
     CHOICE("on_unknown_topology", on_unknown_topology, unknown_words),
+    CHOICE("on_mismatch", on_mismatch, mismatch_words),
     NODE("orders", orders),
     NODE("partitions", sections[SCOPE_PARTITION]),
     NODE("qos", sections[SCOPE_QOS]),
@@ -117,6 +119,7 @@ static const struct {
     {FIELD(on_violation), {[POLICY_WARN] = 0, [POLICY_FIX] = 1, [POLICY_DENY] = 2}},
     {FIELD(require_plan), {[REQUIRE_OFF] = 0, [REQUIRE_WARN] = 1, [REQUIRE_DENY] = 2}},
     {FIELD(on_unknown_topology), {[UNKNOWN_ALLOW] = 0, [UNKNOWN_WARN] = 1, [UNKNOWN_DENY] = 2}},
+    {FIELD(on_mismatch), {[MISMATCH_WARN] = 0, [MISMATCH_DENY] = 1}},
 };
 
 /* The change without what would loosen. */

@@ -3,6 +3,7 @@
 #include "tests/support/unit_test.h"
 
 #include "base/text_buffer.h"
+#include <stdio.h>
 #include <string.h>
 
 /* tp=2, pp=2, dp=2 on two nodes of four; block 0 is on node 1. */
@@ -47,7 +48,8 @@ static void one_task_per_gpu(void **state)
     (void)state;
     expect(&per_gpu, (struct rank_task){.node = 0, .local_task = 3, .master_port = 12345},
            "RANK=7 WORLD_SIZE=8 LOCAL_RANK=3 LOCAL_WORLD_SIZE=4 NODE_RANK=1 GROUP_RANK=1 "
-           "MASTER_ADDR=n2 MASTER_PORT=12345 CUDA_DEVICE_ORDER=PCI_BUS_ID PARPLAN_TP_RANK=1 "
+           "MASTER_ADDR=n2 MASTER_PORT=12345 CUDA_DEVICE_ORDER=PCI_BUS_ID "
+           "JAX_COORDINATOR_PORT=12345 JAX_LOCAL_DEVICE_IDS=3 PARPLAN_TP_RANK=1 "
            "PARPLAN_CP_RANK=0 PARPLAN_EP_RANK=1 PARPLAN_ETP_RANK=0 PARPLAN_PP_RANK=1 "
            "PARPLAN_DP_RANK=1 PARPLAN_TP_SIZE=2 PARPLAN_CP_SIZE=1 PARPLAN_EP_SIZE=2 "
            "PARPLAN_ETP_SIZE=1 PARPLAN_PP_SIZE=2 PARPLAN_VPP_SIZE=2 PARPLAN_DP_SIZE=2 "
@@ -61,6 +63,7 @@ static void one_task_per_node(void **state)
     expect(&wire, (struct rank_task){.node = 1, .visible_gpus = 4, .master_port = 25002},
            "PET_NNODES=2 PET_NODE_RANK=0 PET_NPROC_PER_NODE=4 PET_MASTER_ADDR=n2 "
            "PET_MASTER_PORT=25002 PET_RDZV_BACKEND=static MASTER_ADDR=n2 MASTER_PORT=25002 "
+           "JAX_COORDINATOR_PORT=25002 JAX_LOCAL_DEVICE_IDS=0,1,2,3 "
            "PARPLAN_TP_SIZE=2 PARPLAN_CP_SIZE=1 PARPLAN_EP_SIZE=2 PARPLAN_ETP_SIZE=1 "
            "PARPLAN_PP_SIZE=2 PARPLAN_VPP_SIZE=2 PARPLAN_DP_SIZE=2 PARPLAN_ORDER=tp-cp-ep-dp-pp "
            "PARPLAN_PLAN_ID=0123456789abcdef");
@@ -73,11 +76,12 @@ static void locality_only(void **state)
     expect(&wire, (struct rank_task){.node = 1, .local_task = 1, .master_port = 1},
            "RANK=1 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4 NODE_RANK=0 GROUP_RANK=0 "
            "MASTER_ADDR=n2 MASTER_PORT=1 CUDA_DEVICE_ORDER=PCI_BUS_ID "
-           "PARPLAN_PLAN_ID=0123456789abcdef");
-    expect(&torchrun, (struct rank_task){.node = 0, .master_port = 65535},
-           "PET_NNODES=2 PET_NODE_RANK=1 PET_NPROC_PER_NODE=4 PET_MASTER_ADDR=n2 "
-           "PET_MASTER_PORT=65535 PET_RDZV_BACKEND=static MASTER_ADDR=n2 MASTER_PORT=65535 "
-           "PARPLAN_PLAN_ID=0123456789abcdef");
+           "JAX_COORDINATOR_PORT=1 JAX_LOCAL_DEVICE_IDS=1 PARPLAN_PLAN_ID=0123456789abcdef");
+    expect(
+        &torchrun, (struct rank_task){.node = 0, .master_port = 65535},
+        "PET_NNODES=2 PET_NODE_RANK=1 PET_NPROC_PER_NODE=4 PET_MASTER_ADDR=n2 "
+        "PET_MASTER_PORT=65535 PET_RDZV_BACKEND=static MASTER_ADDR=n2 MASTER_PORT=65535 "
+        "JAX_COORDINATOR_PORT=65535 JAX_LOCAL_DEVICE_IDS=0,1,2,3 PARPLAN_PLAN_ID=0123456789abcdef");
 }
 
 static void single_gpu_nodes_are_one_task_per_gpu(void **state)
@@ -89,7 +93,70 @@ static void single_gpu_nodes_are_one_task_per_gpu(void **state)
     expect(&wire, (struct rank_task){.node = 0, .visible_gpus = 1, .master_port = 1},
            "RANK=1 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 NODE_RANK=1 GROUP_RANK=1 "
            "MASTER_ADDR=n2 MASTER_PORT=1 CUDA_DEVICE_ORDER=PCI_BUS_ID "
-           "PARPLAN_PLAN_ID=0123456789abcdef");
+           "JAX_COORDINATOR_PORT=1 JAX_LOCAL_DEVICE_IDS=0 PARPLAN_PLAN_ID=0123456789abcdef");
+}
+
+static const char *value_of(const struct rank_environment *environment, const char *name)
+{
+    for (unsigned i = 0; i < environment->count; i++)
+        if (!strcmp(environment->entries[i].name, name))
+            return environment->entries[i].value;
+    return "-";
+}
+
+static void what_the_node_and_the_framework_ask_for(void **state)
+{
+    (void)state;
+    static char endless[RANK_ENVIRONMENT_VALUE_BYTES + 1];
+    memset(endless, '7', sizeof(endless) - 1);
+    static const struct {
+        unsigned tasks_per_node, connections, slurm_ranks;
+        const char *master, *nics, *cpus;
+        unsigned threads;
+        const char *hca, *bound, *omp, *queues, *coordinator;
+    } rows[] = {
+        {4, 0, 0, "n2", NULL, NULL, 0, "-", "-", "-", "-", "-"},
+        {4, 1, 1, "n2", "=mlx5_0", "0-7", 2, "=mlx5_0", "0-7", "2", "1", "n2:9"},
+        {4, 0, 1, "fe80::1%eth0", "", "", 0, "-", "-", "-", "-", "-"},
+        {4, 0, 1, "[::1]", endless, endless, 0, "-", "-", "-", "-", "-"},
+        {4, 0, 0, "n2", NULL, "0", 0, "-", "0", "-", "-", "-"},
+        {1, 32, 1, "n2", "=mlx5_0", "0-7", 2, "=mlx5_0", "-", "-", "32", "n2:9"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct wire_plan wire = variant(rows[i].tasks_per_node, false);
+        struct rank_environment got;
+        wire.facts.device_connections = rows[i].connections;
+        wire.facts.slurm_ranks = rows[i].slurm_ranks;
+        snprintf(wire.master, sizeof(wire.master), "%s", rows[i].master);
+        const struct rank_task task = {.master_port = 9,
+                                       .nics = rows[i].nics,
+                                       .cpus = rows[i].cpus,
+                                       .threads = rows[i].threads};
+        assert_int_equal(rank_environment_compute(&wire, &task, &got, NULL), 0);
+        assert_string_equal(value_of(&got, "NCCL_IB_HCA"), rows[i].hca);
+        assert_string_equal(value_of(&got, "PARPLAN_CPUS"), rows[i].bound);
+        assert_string_equal(value_of(&got, "OMP_NUM_THREADS"), rows[i].omp);
+        assert_string_equal(value_of(&got, "CUDA_DEVICE_MAX_CONNECTIONS"), rows[i].queues);
+        assert_string_equal(value_of(&got, "JAX_COORDINATOR_ADDRESS"), rows[i].coordinator);
+    }
+}
+
+/* What is cleared where an outer plan left it, and what may be the user's own. */
+static void names_of_a_plan(void **state)
+{
+    (void)state;
+    static const char *const kept[] = {"CUDA_DEVICE_ORDER", "NCCL_IB_HCA", "OMP_NUM_THREADS",
+                                       "CUDA_DEVICE_MAX_CONNECTIONS"};
+    const char *name;
+    bool users = false;
+    unsigned of_users = 0;
+    for (size_t i = 0; (name = rank_environment_name(i, &users)); i++) {
+        for (size_t j = 0; j < COUNT_OF(kept); j++)
+            assert_string_not_equal(name, kept[j]);
+        assert_int_equal(users, strncmp(name, "JAX_", 4) == 0);
+        of_users += users;
+    }
+    assert_int_equal(of_users, 3);
 }
 
 static void hidden_gpus_where_admins_allow(void **state)
@@ -191,6 +258,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_task_per_node),
     cmocka_unit_test(locality_only),
     cmocka_unit_test(single_gpu_nodes_are_one_task_per_gpu),
+    cmocka_unit_test(what_the_node_and_the_framework_ask_for),
+    cmocka_unit_test(names_of_a_plan),
     cmocka_unit_test(hidden_gpus_where_admins_allow),
     cmocka_unit_test(follows_slurms_numbers_or_refuses),
     cmocka_unit_test(refuses_with_a_remedy),

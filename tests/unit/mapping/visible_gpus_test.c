@@ -81,9 +81,10 @@ static void orders_devices(void **state)
         CLEANUP_DONE(text_buffer) struct text_buffer list;
         text_buffer_init(&list, 4096);
         const struct degrees degrees = with_tp(cases[i].tp, cases[i].ep);
+        unsigned gpus[NODE_MAXIMUM_GPUS];
         enum visible_order order =
             visible_gpus_order(node, &degrees, ORDER_TP_CP_EP_DP_PP, cases[i].ranks,
-                               cases[i].visible, cases[i].devices, &list, &err);
+                               cases[i].visible, cases[i].devices, &list, gpus, &err);
         if (order != cases[i].order)
             fail_msg("case %zu: order %d, reason '%s'", i, (int)order, err.text);
         if (order == VISIBLE_UNKNOWN)
@@ -101,11 +102,14 @@ static void takes_numbers_where_no_uuid_is_known(void **state)
     CLEANUP_DONE(text_buffer) struct text_buffer list;
     struct error_info err = {.kind = ERROR_NONE};
     const struct degrees pairs = with_tp(2, 1);
+    unsigned gpus[NODE_MAXIMUM_GPUS];
     text_buffer_init(&list, 4096);
     assert_int_equal(visible_gpus_order(node, &pairs, ORDER_TP_CP_EP_DP_PP, 4,
-                                        "GPU-a,GPU-b,GPU-c,GPU-d", "1,2,4,5", &list, &err),
+                                        "GPU-a,GPU-b,GPU-c,GPU-d", "1,2,4,5", &list, gpus, &err),
                      VISIBLE_CHANGED);
     assert_string_equal(text_buffer_text(&list), "GPU-a,GPU-c,GPU-b,GPU-d");
+    static const unsigned order[] = {1, 4, 2, 5};
+    assert_memory_equal(gpus, order, sizeof(order));
 }
 
 static void says_which_gpus_a_step_has(void **state)
@@ -132,11 +136,12 @@ static void long_lists_are_counted_only(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     text_buffer_init(&many, 65536);
     text_buffer_init(&list, 4096);
+    unsigned gpus[NODE_MAXIMUM_GPUS];
     for (unsigned i = 0; i < 5000; i++)
         text_buffer_add(&many, "%u,", i);
     const struct degrees pairs = with_tp(2, 1);
     assert_int_equal(visible_gpus_order(node, &pairs, ORDER_TP_CP_EP_DP_PP, 5000,
-                                        text_buffer_text(&many), NULL, &list, &err),
+                                        text_buffer_text(&many), NULL, &list, gpus, &err),
                      VISIBLE_UNKNOWN);
 }
 

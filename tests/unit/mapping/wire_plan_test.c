@@ -49,6 +49,10 @@ static void expect_equal(const struct wire_plan *a, const struct wire_plan *b)
     assert_string_equal(a->master, b->master);
     assert_string_equal(a->id, b->id);
     assert_true(a->cluster_digest == b->cluster_digest);
+    assert_int_equal(a->facts.rails, b->facts.rails);
+    assert_int_equal(a->facts.device_connections, b->facts.device_connections);
+    assert_int_equal(a->facts.slurm_ranks, b->facts.slurm_ranks);
+    assert_string_equal(a->facts.gpu, b->facts.gpu);
 }
 
 static void round_trips(void **state)
@@ -92,6 +96,42 @@ static void round_trips(void **state)
             fail_msg("%s: %s", text, err.text);
             return;
         }
+        expect_equal(wire, back);
+    }
+}
+
+static void carries_facts_of_the_nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        struct wire_facts facts;
+        const char *written;
+    } rows[] = {
+        {{0}, ";shard=1;order="},
+        {{.rails = 8}, ";shard=1;rails=8;order="},
+        {{.device_connections = 32}, ";shard=1;connections=32;order="},
+        {{.slurm_ranks = 1}, ";shard=1;slurm_ranks=1;order="},
+        {{.gpu = "h100-sxm"}, ";shard=1;gpu=h100-sxm;order="},
+        {{8, 1, 1, "gb200"}, ";rails=8;connections=1;slurm_ranks=1;gpu=gb200;order="},
+        {{.rails = 2, .gpu = "NVIDIA H100; 80GB"}, ";rails=2;order="},
+    };
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(cluster_topology)
+    struct cluster_topology *cluster = test_cluster_create(&eight_nodes, &err);
+    assert_non_null(cluster);
+    CLEANUP(wire_plan) struct wire_plan *wire = create(cluster, SIXTY_FOUR, 8, NULL, &err);
+    assert_non_null(wire);
+    char id[WIRE_PLAN_ID_BYTES] = "";
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_int_equal(wire_plan_set_facts(wire, &rows[i].facts, &err), 0);
+        assert_string_not_equal(wire->id, id);
+        memcpy(id, wire->id, sizeof(id));
+        CLEANUP_MEMORY char *text = encode(wire, &err);
+        assert_non_null(text);
+        if (!strstr(text, rows[i].written))
+            fail_msg("row %zu: %s", i, text);
+        CLEANUP(wire_plan) struct wire_plan *back = wire_plan_decode(text, &err);
+        assert_non_null(back);
         expect_equal(wire, back);
     }
 }
@@ -145,6 +185,13 @@ static const struct forgery {
     {"master=n1;", "master=$(reboot);", "master: '$(reboot)' is no host name or address"},
     {"master=n1;", "master=n2;", "id: 'ID' does not belong to this plan, whose id is OTHER"},
     {"cluster=", "cluster=0", NULL},
+    {"map=", "rails=0;map=", "rails: '0' is not a whole number from 1 to 128"},
+    {"map=", "rails=129;map=", "rails: '129' is not a whole number from 1 to 128"},
+    {"map=", "rails=8;rails=8;map=", "rails stands twice"},
+    {"map=", "rails=8;map=", "id: 'ID' does not belong to this plan, whose id is OTHER"},
+    {"map=", "connections=33;map=", "connections: '33' is not a whole number from 1 to 32"},
+    {"map=", "slurm_ranks=2;map=", "slurm_ranks: '2' is not a whole number from 1 to 1"},
+    {"map=", "gpu=h100-sxm;map=", "id: 'ID' does not belong to this plan, whose id is OTHER"},
     {"map=0,4,1,5,2,6,3,7", "map=0,4,1,5,2,6,3,3", "map: node 3 stands for two blocks, 6 and 7"},
     {"map=0,4,1,5,2,6,3,7", "map=0-8", "map: '8' does not start with a number below 8"},
     {"map=0,4,1,5,2,6,3,7", "map=0-7", "id: 'ID' does not belong to this plan, whose id is OTHER"},
@@ -287,8 +334,11 @@ static void fits_large_steps(void **state)
 
 static int encode_and_decode(void *context, struct error_info *err)
 {
+    static const struct wire_facts facts = {8, 1, 1, "h100-sxm"};
     CLEANUP(wire_plan) struct wire_plan *wire = create(context, SIXTY_FOUR, 8, NULL, true, err);
-    CLEANUP_MEMORY char *text = wire ? encode(wire, err) : NULL;
+    if (!wire || wire_plan_set_facts(wire, &facts, err) < 0)
+        return -1;
+    CLEANUP_MEMORY char *text = encode(wire, err);
     CLEANUP(wire_plan) struct wire_plan *back = text ? wire_plan_decode(text, err) : NULL;
     return back ? 0 : -1;
 }
@@ -305,6 +355,7 @@ static void fails_cleanly_without_memory(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(round_trips),
+    cmocka_unit_test(carries_facts_of_the_nodes),
     cmocka_unit_test(refuses_forged_plans),
     cmocka_unit_test(refuses_what_is_no_plan),
     cmocka_unit_test(refuses_maps_that_do_not_fit_the_step),

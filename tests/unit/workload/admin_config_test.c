@@ -18,6 +18,7 @@ static const char whole[] = SCHEMA "enabled: true\n"
                                    "  require_plan: off\n"
                                    "  on_unknown_topology: deny\n"
                                    "  orders: [tp-cp-ep-pp-dp]\n"
+                                   "  on_mismatch: deny\n"
                                    "  partitions:\n"
                                    "    debug: {tp_within: \"off\"}\n"
                                    "    nvl72: {tp_within: nvlink_domain, on_violation: fix}\n"
@@ -28,7 +29,8 @@ static const char whole[] = SCHEMA "enabled: true\n"
                                    "  users: {ada: {max_tp: 64, require_plan: warn},\n"
                                    "          \"1001\": {tp_within: \"off\"}}\n"
                                    "defaults: {parplan: auto}\n"
-                                   "slurm: {master_addr: address, hidden_gpus: allow}\n";
+                                   "slurm: {master_addr: address, hidden_gpus: allow, "
+                                   "bind_cpus: off}\n";
 
 static struct admin_config *parse(const char *text, struct error_info *err)
 {
@@ -48,8 +50,9 @@ static void reads_every_field(void **state)
     assert_string_equal(config->default_parplan, "auto");
     assert_string_equal(config->master_addr, "address");
     assert_true(config->hidden_gpus_allowed);
+    assert_true(config->cpus_unbound);
     const struct policy want = {TP_WITHIN_NODE, 16,           POLICY_WARN,
-                                REQUIRE_OFF,    UNKNOWN_DENY, 1u << ORDER_TP_CP_EP_PP_DP};
+                                REQUIRE_OFF,    UNKNOWN_DENY, 1u << ORDER_TP_CP_EP_PP_DP, MISMATCH_DENY};
     assert_memory_equal(&config->policy, &want, sizeof(want));
     assert_int_equal(config->scopes.sections[SCOPE_PARTITION].count, 2);
     assert_int_equal(config->scopes.sections[SCOPE_USER].count, 2);
@@ -59,26 +62,26 @@ static const struct scope_case {
     struct policy_subject subject; /* partition, QOS, account, user, uid */
     struct policy want;
 } scope_cases[] = {
-#define PP_DP (1u << ORDER_TP_CP_EP_PP_DP)
-    {{{NULL}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+#define REST 1u << ORDER_TP_CP_EP_PP_DP, MISMATCH_DENY
+    {{{NULL}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
     {{{"gpu", "", "", "", ""}},
-     {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
-    {{{"debug"}}, {TP_WITHIN_OFF, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
-    {{{"nvl72"}}, {TP_WITHIN_NVLINK_DOMAIN, 16, POLICY_FIX, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+     {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
+    {{{"debug"}}, {TP_WITHIN_OFF, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
+    {{{"nvl72"}}, {TP_WITHIN_NVLINK_DOMAIN, 16, POLICY_FIX, REQUIRE_OFF, UNKNOWN_DENY, REST}},
     /* QOS and accounts tighten, and never loosen */
-    {{{NULL, "night"}}, {TP_WITHIN_NODE, 8, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
-    {{{NULL, "day"}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+    {{{NULL, "night"}}, {TP_WITHIN_NODE, 8, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
+    {{{NULL, "day"}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
     {{{NULL, NULL, "students"}},
-     {TP_WITHIN_NODE, 16, POLICY_DENY, REQUIRE_DENY, UNKNOWN_DENY, PP_DP}},
-    {{{NULL, NULL, "staff"}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+     {TP_WITHIN_NODE, 16, POLICY_DENY, REQUIRE_DENY, UNKNOWN_DENY, REST}},
+    {{{NULL, NULL, "staff"}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
     /* users win, by name or number */
     {{{"debug", "night", "students", "ada", "7"}},
-     {TP_WITHIN_OFF, 64, POLICY_DENY, REQUIRE_WARN, UNKNOWN_DENY, PP_DP}},
+     {TP_WITHIN_OFF, 64, POLICY_DENY, REQUIRE_WARN, UNKNOWN_DENY, REST}},
     {{{"nvl72", NULL, NULL, "bob", "1001"}},
-     {TP_WITHIN_OFF, 16, POLICY_FIX, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+     {TP_WITHIN_OFF, 16, POLICY_FIX, REQUIRE_OFF, UNKNOWN_DENY, REST}},
     /* a name of another kind is none */
     {{{"ada", "students", "debug", "night"}},
-     {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, PP_DP}},
+     {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
 };
 
 static void scopes_apply_in_their_order(void **state)

@@ -83,6 +83,8 @@ static const struct {
     {"schema: parplan.frameworks/1\n", "frameworks"},
     {"schema: parplan.frameworks/1\nframeworks: []\n", "needs a list of 1 to 64 frameworks"},
     {SCHEMA "  - {name: x}\n", "title"},
+    {SCHEMA START "device_connections: 33, overlap_dp: 0.5, " PIPELINE "}}\n",
+     "device_connections"},
     {SCHEMA START "overlap_dp: 1.5, " PIPELINE ", hsdp: " VERDICT "}}\n", "overlap_dp"},
     {SCHEMA START "overlap_dp: 0.5, " PIPELINE "}}\n", "hsdp"},
     {SCHEMA START "overlap_dp: 0.5, " PIPELINE ", hsdp: {verdict: maybe, reason: r}}}\n",

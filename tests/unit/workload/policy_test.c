@@ -397,13 +397,32 @@ static void hostile_names_stay_one_line(void **state)
     assert_non_null(strstr(got.text, "use tp=8 or less"));
 }
 
+static void a_node_that_is_not_as_planned(void **state)
+{
+    (void)state;
+    struct policy policy = policy_default;
+    struct policy_verdict got;
+    policy_check_mismatch(&policy, "", &got);
+    assert_int_equal(got.result, POLICY_ALLOWED);
+    policy_check_mismatch(&policy, "8 rails are planned and 7 here are up", &got);
+    assert_int_equal(got.result, POLICY_WARNED);
+    assert_int_equal(got.code, POLICY_NODE_MISMATCH);
+    assert_string_equal(got.text,
+                        "policy node-mismatch: this node is not as planned: 8 rails are planned "
+                        "and 7 here are up; leave it out, or describe it under cluster: in "
+                        "parplan.yaml");
+    policy.on_mismatch = MISMATCH_DENY;
+    policy_check_mismatch(&policy, "4 GPUs are planned and 2 are here", &got);
+    assert_int_equal(got.result, POLICY_DENIED);
+}
+
 static void codes_are_stable(void **state)
 {
     (void)state;
     static const char *const codes[POLICY_CODE_COUNT] = {
         "ok",     "tp-within-node",   "tp-splits-node", "tp-within-nvlink-domain",
         "max-tp", "unknown-topology", "require-plan",   "tp-degraded-node",
-        "order"};
+        "order",  "node-mismatch"};
     for (unsigned i = 0; i < POLICY_CODE_COUNT; i++)
         assert_string_equal(policy_code_name((enum policy_code)i), codes[i]);
     assert_string_equal(policy_code_name(POLICY_CODE_COUNT), "unknown");
@@ -419,6 +438,7 @@ int main(void)
         cmocka_unit_test(undeclared_jobs),
         cmocka_unit_test(orders),
         cmocka_unit_test(hostile_names_stay_one_line),
+        cmocka_unit_test(a_node_that_is_not_as_planned),
         cmocka_unit_test(codes_are_stable),
     };
     return unit_test_main("workload/policy", tests, COUNT_OF(tests));
