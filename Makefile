@@ -202,6 +202,7 @@ MAPPING_SOURCES := \
 	common/mapping/objective.c \
 	common/mapping/placement.c \
 	common/mapping/rails/gpu_nics.c \
+	common/mapping/rails/node_rails.c \
 	common/mapping/rails/rail_agreement.c \
 	common/mapping/rank_environment.c \
 	common/mapping/rank_map.c \
@@ -380,7 +381,9 @@ SPANK_SOURCES := \
 	spank_plugin/step_facts.c \
 	spank_plugin/step_plan.c \
 	spank_plugin/step_report.c \
+	spank_plugin/step_wire_facts.c \
 	spank_plugin/task_context.c \
+	spank_plugin/task_cpus.c \
 	spank_plugin/task_node.c
 
 # slurmctld's plugin, and what it takes of the rest.
@@ -473,6 +476,7 @@ UNIT_TESTS := \
 	tests/unit/mapping/node_mapping_test.c \
 	tests/unit/mapping/node_permutation_test.c \
 	tests/unit/mapping/objective_test.c \
+	tests/unit/mapping/node_rails_test.c \
 	tests/unit/mapping/placement_test.c \
 	tests/unit/mapping/rank_environment_test.c \
 	tests/unit/mapping/rail_agreement_test.c \
@@ -534,6 +538,7 @@ UNIT_TESTS := \
 	tests/unit/spank_plugin/step_plan_test.c \
 	tests/unit/spank_plugin/step_shape_test.c \
 	tests/unit/spank_plugin/task_context_test.c \
+	tests/unit/spank_plugin/task_cpus_test.c \
 	tests/unit/spank_plugin/task_node_test.c \
 	tests/unit/topology/cluster_collection_test.c \
 	tests/unit/topology/cluster_file_test.c \
@@ -691,9 +696,10 @@ MOCK_NVML_SOURCES := \
 	tests/support/mock_nvml/mock_nvml.c \
 	tests/support/mock_nvml/mock_profile.c
 
-# Stands before and behind the plugin in plugstack.conf; the suites on a real Slurm build it.
+# Plugins that stand beside ours in plugstack.conf; the suites on a real Slurm build them.
 STAND_IN_SOURCES := \
-	tests/support/spank_stand_in/stand_in.c
+	tests/support/spank_stand_in/stand_in.c \
+	tests/support/stand_in_plugin.c
 
 # docs/man/<name>.<section>
 MAN_PAGES := \
@@ -800,7 +806,7 @@ PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -nostartfiles -Wl,-z,pack-relative-relocs,-z,
 # formats are checked where the same sources are compiled for the command line. PLUGIN_BUILD:
 # common/topology/merge/remarks.h.
 ifeq (,$(findstring clang,$(CC))$(filter-out x86_64%,$(MACHINE)))
-PACKED_TEXTS_BYTES := 8192
+PACKED_TEXTS_BYTES := 8704
 endif
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE
@@ -832,9 +838,7 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
-	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(MAN_PAGES)
-	$(SPANK_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
-	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(STAND_IN_SOURCES) $(MAN_PAGES)
+	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(STAND_IN_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
 
@@ -966,7 +970,8 @@ test-programs: $(UNIT_PROGRAMS) $(PROPERTY_PROGRAMS) $(CORPUS_PROGRAMS)
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)
 objects: $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUBMIT_OBJECTS) $(SUPPORT_OBJECTS) $(MOCK_NVML_OBJECTS) \
-	$(call objects,$(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) $(FUZZ_TESTS) $(BENCHES))
+	$(call objects,$(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) $(FUZZ_TESTS) $(BENCHES) \
+	$(STAND_IN_SOURCES))
 
 # --- checks ------------------------------------------------------------------------
 # Each target installs what is missing, builds in a make of its own (a first make knows

@@ -32,6 +32,7 @@ static uint64_t number_in_environment(const char *name)
 void srun_context_begin(void)
 {
     const char *name;
+    bool users;
     allocation.job = number_in_environment("SLURM_JOB_ID");
     allocation.nodes = number_in_environment("SLURM_JOB_NUM_NODES");
     allocation.tasks = number_in_environment("SLURM_NTASKS");
@@ -39,7 +40,7 @@ void srun_context_begin(void)
      * are not this step's. */
     unsetenv(WIRE_PLAN_VARIABLE);
     if (getenv("PARPLAN_PLAN_ID"))
-        for (size_t i = 0; (name = rank_environment_name(i)); i++)
+        for (size_t i = 0; (name = rank_environment_name(i, &users)); i++)
             unsetenv(name);
 }
 

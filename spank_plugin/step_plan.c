@@ -4,6 +4,7 @@
 #include "spank_plugin/master_address.h"
 #include "spank_plugin/policy/option_kind.h"
 #include "spank_plugin/step_cluster.h"
+#include "spank_plugin/step_wire_facts.h"
 #include "workload/model_source.h"
 #include <stdio.h>
 #include <string.h>
@@ -203,7 +204,11 @@ static int make_wire(const struct step_plan_request *request, bool ordered, stru
                         sizeof(master));
     plan->wire =
         wire_plan_create(plan->placement.map, request->facts->tasks_per_node, master, ordered, err);
-    return plan->wire ? 0 : -1;
+    if (!plan->wire)
+        return -1;
+    struct wire_facts facts;
+    step_wire_facts(plan, request->facts, &facts);
+    return wire_plan_set_facts(plan->wire, &facts, err);
 }
 
 static int check_layout(const struct step_facts *facts, struct error_info *err)

@@ -6,8 +6,10 @@
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/policy/step_policy.h"
+#include "spank_plugin/task_cpus.h"
 #include "spank_plugin/task_node.h"
 #include "workload/admin_config.h"
+#include <link.h>
 #include <slurm/slurm.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +41,19 @@ static bool is_special_step(spank_t spank)
            step >= SLURM_MAX_NORMAL_STEP_ID;
 }
 
+/* Objects come in the order in which Slurm loaded them, that of plugstack.conf. */
+static int note_late_pyxis(struct dl_phdr_info *object, size_t bytes, void *seen)
+{
+    (void)bytes;
+    if (strstr(object->dlpi_name, "/spank_parplan.so"))
+        *(bool *)seen = true;
+    if (!*(bool *)seen || !strstr(object->dlpi_name, "/spank_pyxis.so"))
+        return 0;
+    plugin_notice("warning: spank_pyxis.so comes after spank_parplan.so in plugstack.conf, and "
+                  "overwrites RANK in containers; install parplan's line as zz-parplan.conf");
+    return 1;
+}
+
 void task_context_prepare(spank_t spank)
 {
     const struct plugin_options *options = plugin_options();
@@ -49,8 +64,12 @@ void task_context_prepare(spank_t spank)
     config_error = options->argument_error;
     if (config_error.kind == ERROR_NONE)
         config = admin_config_load(options->config_path, options->config_owner, &config_error);
-    if (has_plan(spank))
-        task_node_prepare(options->cache_path, options->config_owner);
+    if (!has_plan(spank))
+        return;
+    task_node_prepare(options->cache_path, options->config_owner);
+    task_cpus_prepare();
+    bool seen = false;
+    dl_iterate_phdr(note_late_pyxis, &seen);
 }
 
 static int read_facts(spank_t spank, struct task_facts *ret, struct error_info *err)
@@ -122,9 +141,11 @@ static int check_policy(spank_t spank, const struct wire_plan *wire, const struc
         *err = config_error;
         return -1;
     }
+    step_policy_read(config, &spank, &policy);
+    if (task_node_compare(wire, &policy, facts->local_task, err) < 0)
+        return -1;
     if (wire->locality_only)
         return check_unplanned(spank, facts, err);
-    step_policy_read(config, &spank, &policy);
     if (task_node_complete_place(spank, &place, err) < 0)
         return -1;
     policy_check(&policy, &wire->degrees, &place, &verdict);
@@ -184,15 +205,32 @@ static int set_variables(spank_t spank, const struct rank_environment *environme
                          struct error_info *err)
 {
     const char *name;
-    for (size_t i = 0; (name = rank_environment_name(i)); i++)
-        if (!holds(environment, name))
+    bool users;
+    for (size_t i = 0; (name = rank_environment_name(i, &users)); i++)
+        if (!users && !holds(environment, name))
             spank_unsetenv(spank, name); /* torchrun's from an outer step, or the other way */
     for (unsigned i = 0; i < environment->count; i++) {
         const struct environment_entry *entry = &environment->entries[i];
-        if (spank_setenv(spank, entry->name, entry->value, 1) != ESPANK_SUCCESS)
+        spank_err_t answer = spank_setenv(spank, entry->name, entry->value, !entry->users);
+        if (answer != ESPANK_SUCCESS && !(entry->users && answer == ESPANK_ENV_EXISTS))
             return error_set_system(err, "Slurm cannot set %s for the task", entry->name);
     }
     return 0;
+}
+
+/* CPUs that are this task's alone: those that the step asked for, else its share of those near
+ * its GPU, to which it is bound here. */
+static unsigned bind_and_count(spank_t spank, const struct task_devices *devices)
+{
+    char value[32];
+    uint64_t count = 0;
+    unsigned bound =
+        devices->cpus && !config->cpus_unbound ? task_cpus_bind(spank, devices->cpus) : 0;
+    if (spank_getenv(spank, "SLURM_CPUS_PER_TASK", value, sizeof(value)) == ESPANK_SUCCESS)
+        parse_unsigned(value, 1, UINT16_MAX, &count, NULL);
+    if (count == 0 && bound > 0)
+        count = bound > devices->sharers ? bound / devices->sharers : 1;
+    return (unsigned)count;
 }
 
 static int apply(spank_t spank, const char *plan, const struct task_facts *facts,
@@ -203,17 +241,24 @@ static int apply(spank_t spank, const char *plan, const struct task_facts *facts
         return error_prefix(err, WIRE_PLAN_VARIABLE);
     if (check_layout(wire, facts, err) < 0 || check_policy(spank, wire, facts, err) < 0)
         return -1;
+    const unsigned visible = visible_gpus(spank);
+    struct task_devices devices;
+    if (task_node_order_gpus(spank, wire, facts->local_task, err) < 0)
+        return -1;
+    task_node_devices(wire, facts->local_task, &devices);
     const struct rank_task task = {
         .node = facts->node,
         .local_task = facts->local_task,
         .process = facts->process,
-        .visible_gpus = visible_gpus(spank),
+        .visible_gpus = visible,
         .master_port = master_port(spank, facts),
         .hidden_gpus_allowed = config->hidden_gpus_allowed,
+        .nics = devices.nics,
+        .cpus = devices.cpus,
+        .threads = bind_and_count(spank, &devices),
     };
     struct rank_environment environment;
-    if (rank_environment_compute(wire, &task, &environment, err) < 0 ||
-        task_node_order_gpus(spank, wire, facts->local_task, err) < 0)
+    if (rank_environment_compute(wire, &task, &environment, err) < 0)
         return -1;
     return set_variables(spank, &environment, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/task_node.h"
+#include "mapping/rails/node_rails.h"
 #include "mapping/visible_gpus.h"
 #include "spank_plugin/plugin_log.h"
 #include "topology/node_cache.h"
@@ -21,6 +22,14 @@ static const char *const list_names[LIST_COUNT] = {
 
 /* Made in slurmstepd, inherited by every task's fork. */
 static struct node_topology *node;
+
+/* The node's indices of this step's GPUs by local rank. A task that sees its own GPU alone knows
+ * that one; count 0: unknown. */
+static struct {
+    unsigned gpus[NODE_MAXIMUM_GPUS];
+    unsigned count;
+    bool alone;
+} used;
 
 void task_node_prepare(const char *cache_path, unsigned owner_uid)
 {
@@ -135,22 +144,52 @@ static bool find_outermost(spank_t spank, enum list *ret, char list[LIST_BYTES])
     return read_list(spank, list_names[*ret], list);
 }
 
+/* Without a list the tasks see what the node has, in the driver's order. */
+static void use_all(const struct wire_plan *wire)
+{
+    if (wire->gpus_per_node != node->gpu_count)
+        return;
+    used.count = node->gpu_count;
+    for (unsigned i = 0; i < used.count; i++)
+        used.gpus[i] = i;
+}
+
+static void use_own(const char *visible, const char *devices)
+{
+    struct visible_gpus own;
+    if (strchr(visible, ',') || visible_gpus_match(node, 1, visible, devices, &own, NULL) < 0)
+        return;
+    used.gpus[0] = own.gpus[0];
+    used.count = 1;
+    used.alone = true;
+}
+
 int task_node_order_gpus(spank_t spank, const struct wire_plan *wire, unsigned local_task,
                          struct error_info *err)
 {
     char visible[LIST_BYTES], devices[LIST_BYTES];
     struct error_info why = {.kind = ERROR_NONE};
     enum list outermost;
-    if (!node || !find_outermost(spank, &outermost, visible))
+    used.count = 0;
+    used.alone = false;
+    if (!node)
         return 0;
+    if (!find_outermost(spank, &outermost, visible)) {
+        use_all(wire);
+        return 0;
+    }
     CLEANUP_DONE(text_buffer) struct text_buffer order;
     text_buffer_init(&order, LIST_BYTES);
     bool counted = read_list(spank, STEP_DEVICES, devices);
     enum visible_order found =
         visible_gpus_order(node, &wire->degrees, wire->order, wire->gpus_per_node, visible,
-                           counted ? devices : NULL, &order, &why);
+                           counted ? devices : NULL, &order, used.gpus, &why);
     if (found == VISIBLE_FAILED || order.failed)
         return error_set_memory(err);
+    if (found == VISIBLE_UNKNOWN)
+        use_own(visible, counted ? devices : NULL);
+    else
+        used.count = wire->gpus_per_node;
     if (found == VISIBLE_UNKNOWN && local_task == 0 && wire->degrees.tp > 1)
         plugin_notice("this node's GPUs stay in Slurm's order: %s", why.text);
     if (found != VISIBLE_CHANGED)
@@ -158,4 +197,51 @@ int task_node_order_gpus(spank_t spank, const struct wire_plan *wire, unsigned l
     if (set_list(spank, list_names[outermost], text_buffer_text(&order), err) < 0)
         return -1;
     return outermost == LIST_ROCR ? reset_inner(spank, visible, wire->gpus_per_node, err) : 0;
+}
+
+int task_node_compare(const struct wire_plan *wire, const struct policy *policy,
+                      unsigned local_task, struct error_info *err)
+{
+    struct policy_verdict verdict;
+    CLEANUP_DONE(text_buffer) struct text_buffer what;
+    text_buffer_init(&what, LIST_BYTES);
+    if (!node)
+        return 0;
+    node_rails_compare(node, wire, &what);
+    if (text_buffer_failed(&what))
+        return error_set_memory(err);
+    policy_check_mismatch(policy, text_buffer_text(&what), &verdict);
+    if (verdict.result == POLICY_DENIED)
+        return error_set(err, "%s", verdict.text);
+    if (verdict.result == POLICY_WARNED && local_task == 0)
+        plugin_notice("warning: %s", verdict.text);
+    return 0;
+}
+
+static unsigned count_sharers(const char *cpus)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < used.count; i++) {
+        const char *other = node->gpus[used.gpus[i]].cpus;
+        count += other && !strcmp(other, cpus);
+    }
+    return count;
+}
+
+void task_node_devices(const struct wire_plan *wire, unsigned local_task, struct task_devices *ret)
+{
+    *ret = (struct task_devices){.sharers = 1};
+    if (!node)
+        return;
+    CLEANUP_DONE(text_buffer) struct text_buffer nics;
+    text_buffer_init(&nics, TASK_NICS_BYTES);
+    node_rails_write(node, &nics);
+    if (!text_buffer_failed(&nics))
+        snprintf(ret->nics, sizeof(ret->nics), "%s", text_buffer_text(&nics));
+    unsigned position = used.alone ? 0 : local_task;
+    if (wire->tasks_per_node != wire->gpus_per_node || position >= used.count)
+        return;
+    ret->cpus = node->gpus[used.gpus[position]].cpus;
+    if (ret->cpus)
+        ret->sharers = used.alone ? wire->tasks_per_node : count_sharers(ret->cpus);
 }

@@ -12,6 +12,8 @@
 #include "workload/policy.h"
 #include <slurm/spank.h>
 
+#define TASK_NICS_BYTES 512u
+
 /* cache_path NULL: NODE_CACHE_PATH. In slurmstepd, as root, before any task. Never fails: a cache
  * that cannot be used is said once in slurmd's log. */
 void task_node_prepare(const char *cache_path, unsigned owner_uid);
@@ -30,5 +32,18 @@ int task_node_complete_place(spank_t spank, struct policy_place *place, struct e
  * out of memory (else the tasks of a node would have different orders), or Slurm refuses. */
 int task_node_order_gpus(spank_t spank, const struct wire_plan *wire, unsigned local_task,
                          struct error_info *err);
+
+/* What the policy says of this node beside the plan (on_mismatch, code node-mismatch): a warning
+ * is said once per node, by local_task 0. -1: refused, or out of memory. */
+int task_node_compare(const struct wire_plan *wire, const struct policy *policy,
+                      unsigned local_task, struct error_info *err);
+
+/* For the task's variables, after task_node_order_gpus. What is unknown stays as it is. */
+struct task_devices {
+    char nics[TASK_NICS_BYTES]; /* NCCL_IB_HCA of this node, or "" */
+    const char *cpus;           /* near the task's GPU, or NULL */
+    unsigned sharers;           /* tasks of the step with those CPUs, at least 1 */
+};
+void task_node_devices(const struct wire_plan *wire, unsigned local_task, struct task_devices *ret);
 
 #endif

@@ -111,3 +111,26 @@ processes_in() {
 daemon_pid() {
     awk -v name="$1" '$4 == name { print $1 }' "$PARPLAN_CLUSTER_DIR/run/processes"
 }
+
+# compile_stand_in FILE: tests/support/stand_in_plugin.c, a plugin that stands before or after ours.
+compile_stand_in() {
+    ${CC:-gcc} -D_GNU_SOURCE -shared -fPIC -o "$1" "$BATS_TEST_DIRNAME/../support/stand_in_plugin.c"
+}
+
+# stack_plugins FILE ARGUMENTS OURS [NAME]: a folder of plugstack files, read by an include of all
+# of it: FILE with its arguments (in pyxis.conf), and our plugin with OURS in NAME
+# (zz-parplan.conf). Each step reads them again.
+stack_plugins() {
+    local folder=$PARPLAN_CLUSTER_DIR/etc/plugstack.conf.d
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    echo "include $folder/*.conf" >"$PARPLAN_CLUSTER_DIR/etc/plugstack.conf"
+    echo "required $1 $2" >"$folder/pyxis.conf"
+    echo "required $PARPLAN_CLUSTER_SPANK $3" >"$folder/${4:-zz-parplan.conf}"
+}
+
+# write_cache FILE NODE: the node's cache, of data/NODE.yaml.
+write_cache() {
+    rm -f "$1"
+    parplan topology --from "$BATS_TEST_DIRNAME/data/$2.yaml" --write-cache "$1"
+}

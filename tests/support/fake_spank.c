@@ -84,8 +84,9 @@ spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int
     (void)spank;
     if (current.refuses_setenv)
         return ESPANK_NOSPACE;
-    if (overwrite || !find(name))
-        fake_spank_set(name, value);
+    if (!overwrite && find(name))
+        return ESPANK_ENV_EXISTS;
+    fake_spank_set(name, value);
     return ESPANK_SUCCESS;
 }
 

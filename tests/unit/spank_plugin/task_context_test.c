@@ -214,6 +214,29 @@ static void clears_what_another_mode_left(void **state)
     assert_null(fake_spank_get("PET_NNODES"));
 }
 
+static void leaves_the_users_own_values(void **state)
+{
+    (void)state;
+    begin(&two_nodes, plan_text);
+    fake_spank_set("SLURM_CPUS_PER_TASK", "6");
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), 0);
+    assert_string_equal(fake_spank_get("OMP_NUM_THREADS"), "6");
+    assert_string_equal(fake_spank_get("JAX_LOCAL_DEVICE_IDS"), "0");
+    assert_null(fake_spank_get("NCCL_IB_HCA"));
+    assert_null(fake_spank_get("JAX_COORDINATOR_ADDRESS"));
+    static const char *const names[] = {"OMP_NUM_THREADS", "JAX_LOCAL_DEVICE_IDS", "NCCL_IB_HCA",
+                                        "JAX_COORDINATOR_ADDRESS", "JAX_COORDINATOR_PORT"};
+    begin(&two_nodes, plan_text);
+    fake_spank_set("SLURM_CPUS_PER_TASK", "6");
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        fake_spank_set(names[i], "own");
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), 0);
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        assert_string_equal(fake_spank_get(names[i]), "own");
+}
+
 static void allows_hidden_gpus_where_the_admins_do(void **state)
 {
     (void)state;
@@ -348,6 +371,7 @@ int main(void)
         cmocka_unit_test(refuses_another_steps_plan),
         cmocka_unit_test(ends_refused_steps_silently),
         cmocka_unit_test(clears_what_another_mode_left),
+        cmocka_unit_test(leaves_the_users_own_values),
         cmocka_unit_test(allows_hidden_gpus_where_the_admins_do),
         cmocka_unit_test(distrusts_ports_of_the_system),
         cmocka_unit_test(speaks_once_per_node),

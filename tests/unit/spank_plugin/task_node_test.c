@@ -21,17 +21,30 @@ static char folder[64], cache[128];
 struct machine {
     const char *model;
     bool switched, leaves_node;
-    unsigned lost; /* GPU without NVLink; 8: none */
+    unsigned lost;  /* GPU without NVLink; 8: none */
+    bool with_host; /* NICs, CPUs of two sockets, UUIDs */
 };
 
 /* Behind switches, or hives {0,2,3,5} and {1,4,6,7}. */
 static struct node_topology *make_node(const struct machine *machine)
 {
     static const unsigned hive_of[8] = {0, 1, 0, 0, 1, 0, 1, 1};
+    static const char *const uuids[8] = {"GPU-a", "GPU-b", "GPU-c", "GPU-d",
+                                         "GPU-e", "GPU-f", "GPU-g", "GPU-h"};
+    static const struct evidence_nic nics[] = {
+        {.name = "mlx5_1", .state = NIC_ACTIVE, .has_role = true, .role = NIC_RAIL, .rail = 1},
+        {.name = "mlx5_2", .state = NIC_DOWN, .has_role = true, .role = NIC_OTHER, .rail = -1},
+        {.name = "mlx5_9", .state = NIC_ACTIVE, .has_role = true, .role = NIC_RAIL, .rail = 0},
+    };
     double rates[64];
     struct evidence_gpu gpus[8];
     for (unsigned i = 0; i < 8; i++) {
         gpus[i] = (struct evidence_gpu){.model_text = machine->model, .numa = NUMA_UNKNOWN};
+        if (machine->with_host) {
+            gpus[i].numa = (int)i / 4;
+            gpus[i].cpus = i < 4 ? "0-15" : "16-31";
+            gpus[i].uuid = uuids[i];
+        }
         if (i == machine->lost) {
             gpus[i].nvlink_lost = true;
             gpus[i].problem = "lost NVLink: 0 of 18 links are up";
@@ -46,6 +59,8 @@ static struct node_topology *make_node(const struct machine *machine)
                                            .source_text = "test",
                                            .gpus = gpus,
                                            .gpu_count = 8,
+                                           .nics = nics,
+                                           .nic_count = machine->with_host ? COUNT_OF(nics) : 0,
                                            .nvlink = NVLINK_KNOWN,
                                            .nvlink_switched = machine->switched,
                                            .nvlink_leaves_node = machine->leaves_node,
@@ -160,6 +175,94 @@ static void says_once_that_devices_are_unknown(void **state)
     }
 }
 
+static const struct machine two_sockets = {.model = "a6000", .lost = 8, .with_host = true};
+
+static void tells_nics_and_cpus_of_the_task(void **state)
+{
+    (void)state;
+    static const char hca[] = "=mlx5_9,mlx5_1", low[] = "0-15", high[] = "16-31";
+    static const struct {
+        const struct machine *machine;
+        const char *visible, *devices;
+        unsigned ranks, tasks, tp, task;
+        const char *nics, *cpus;
+        unsigned sharers;
+    } rows[] = {
+        /* TP groups are the hives {0,2,3,5} and {1,4,6,7}: rank 3 is on GPU 5, rank 4 on GPU 1. */
+        {&two_sockets, PLAIN, NULL, 8, 8, 4, 2, hca, low, 4},
+        {&two_sockets, PLAIN, NULL, 8, 8, 4, 3, hca, high, 4},
+        {&two_sockets, PLAIN, NULL, 8, 8, 4, 4, hca, low, 4},
+        {&two_sockets, PLAIN, NULL, 8, 8, 1, 4, hca, high, 4},
+        /* The cgroup's own numbers. */
+        {&two_sockets, "0,1", "3,6", 2, 2, 1, 0, hca, low, 1},
+        {&two_sockets, "0,1", "3,6", 2, 2, 1, 1, hca, high, 1},
+        {&two_sockets, "GPU-g,GPU-h", "0,1", 2, 2, 1, 1, hca, high, 2},
+        /* Hidden from each other: the others' GPUs are not known, all may share. */
+        {&two_sockets, "0", "6", 4, 4, 1, 3, hca, high, 4},
+        {&two_sockets, "GPU-a", NULL, 4, 4, 1, 3, hca, low, 4},
+        {&two_sockets, "MIG-a", NULL, 4, 4, 1, 3, hca, NULL, 1},
+        /* No list: the whole node, or nothing is known. */
+        {&two_sockets, NULL, NULL, 8, 8, 4, 5, hca, high, 4},
+        {&two_sockets, NULL, NULL, 4, 4, 4, 1, hca, NULL, 1},
+        {&two_sockets, "MIG-1,MIG-2", NULL, 2, 2, 1, 1, hca, NULL, 1},
+        {&two_sockets, PLAIN, NULL, 8, 1, 4, 0, hca, NULL, 1}, /* torchrun's children */
+        {&hives_of_amd, PLAIN, NULL, 8, 8, 4, 0, "", NULL, 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct wire_plan wire = {.degrees = {.tp = rows[i].tp},
+                                       .node_count = 1,
+                                       .gpus_per_node = rows[i].ranks,
+                                       .tasks_per_node = rows[i].tasks};
+        struct task_devices got;
+        use_cache(rows[i].machine);
+        if (rows[i].visible)
+            fake_spank_set("CUDA_VISIBLE_DEVICES", rows[i].visible);
+        if (rows[i].devices)
+            fake_spank_set("SLURM_STEP_GPUS", rows[i].devices);
+        assert_int_equal(task_node_order_gpus(NULL, &wire, rows[i].task, NULL), 0);
+        task_node_devices(&wire, rows[i].task, &got);
+        if (strcmp(got.nics, rows[i].nics) != 0 || got.sharers != rows[i].sharers ||
+            !got.cpus != !rows[i].cpus || (got.cpus && strcmp(got.cpus, rows[i].cpus) != 0))
+            fail_msg("row %zu: '%s', CPUs %s of %u", i, got.nics, got.cpus ? got.cpus : "unknown",
+                     got.sharers);
+    }
+}
+
+static void says_once_that_the_node_is_not_as_planned(void **state)
+{
+    (void)state;
+    struct wire_plan wire = pairs_of_hives;
+    struct policy policy = policy_default;
+    struct error_info err = {.kind = ERROR_NONE};
+    use_cache(&two_sockets);
+    assert_int_equal(task_node_compare(&wire, &policy, 0, &err), 0);
+    assert_int_equal(fake_spank_notices(), 0);
+    wire.facts.rails = 3;
+    assert_int_equal(task_node_compare(&wire, &policy, 1, &err), 0);
+    assert_int_equal(fake_spank_notices(), 0);
+    assert_int_equal(task_node_compare(&wire, &policy, 0, &err), 0);
+    assert_int_equal(fake_spank_notices(), 1);
+    policy.on_mismatch = MISMATCH_DENY;
+    assert_int_equal(task_node_compare(&wire, &policy, 0, &err), -1);
+    assert_non_null(strstr(err.text, "policy node-mismatch: this node is not as planned: 3 rails "
+                                     "are planned and 2 here are up (mlx5_2 is down)"));
+}
+
+static int compare_without_memory(void *context, struct error_info *err)
+{
+    (void)context;
+    struct wire_plan wire = pairs_of_hives;
+    wire.facts.rails = 3;
+    return task_node_compare(&wire, &policy_default, 1, err);
+}
+
+static void compares_without_memory(void **state)
+{
+    (void)state;
+    use_cache(&two_sockets);
+    unit_test_expect_clean_failures(compare_without_memory, NULL);
+}
+
 static int order_without_memory(void *context, struct error_info *err)
 {
     (void)context;
@@ -179,8 +282,8 @@ static void refuses_a_task_without_memory(void **state)
 static void judges_the_gpus_of_the_step(void **state)
 {
     (void)state;
-    static const struct machine board = {"h100-sxm", true, false, 2};
-    static const struct machine tray = {"gb200", true, true, 2};
+    static const struct machine board = {"h100-sxm", true, false, 2, false};
+    static const struct machine tray = {"gb200", true, true, 2, false};
     static const struct {
         const struct machine *machine;
         unsigned ranks;
@@ -203,6 +306,7 @@ static void judges_the_gpus_of_the_step(void **state)
         {&tray, 4, "4,5,6,7", NULL, NULL, 0, 0},
         {&hives_of_amd, 4, "0,2,3,5", NULL, NULL, 0, 4},
         {&hives_of_amd, 4, "0,1,2,4", NULL, NULL, 0, 2},
+        {&hives_of_amd, 4, "0,1,2,3", NULL, NULL, 0, 3}, /* GPU 1's links are not the step's */
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct policy_place place = {.gpus_per_node = cases[i].ranks};
@@ -232,6 +336,11 @@ static void without_a_cache_nothing_is_known(void **state)
     fake_spank_set("CUDA_VISIBLE_DEVICES", PLAIN);
     assert_int_equal(task_node_complete_place(NULL, &place, NULL), 0);
     assert_int_equal(task_node_order_gpus(NULL, &pairs_of_hives, 0, NULL), 0);
+    assert_int_equal(task_node_compare(&pairs_of_hives, &policy_default, 0, NULL), 0);
+    struct task_devices devices;
+    task_node_devices(&pairs_of_hives, 0, &devices);
+    assert_string_equal(devices.nics, "");
+    assert_null(devices.cpus);
     assert_false(place.nvlink_known);
     assert_string_equal(fake_spank_get("CUDA_VISIBLE_DEVICES"), PLAIN);
     assert_int_equal(fake_spank_notices(), 0);
@@ -262,6 +371,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(permutes_the_outermost_list_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(orders_for_what_the_plan_has, set_up, tear_down),
         cmocka_unit_test_setup_teardown(says_once_that_devices_are_unknown, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tells_nics_and_cpus_of_the_task, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(says_once_that_the_node_is_not_as_planned, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(compares_without_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_a_task_without_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(judges_the_gpus_of_the_step, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_cache_nothing_is_known, set_up, tear_down),
