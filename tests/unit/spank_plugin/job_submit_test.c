@@ -60,6 +60,18 @@ struct submit_case {
     const char *comment; /* NULL: none */
 };
 
+static void compare(const struct submit_case *one, int result, const char *message,
+                    const char *comment)
+{
+    if (result != one->result || !message != !one->message ||
+        (message && !strstr(message, one->message)))
+        fail_msg("%s on %s: %d \"%s\"", one->option ? one->option : "none", one->gres, result,
+                 message ? message : "");
+    if (!comment != !one->comment || (comment && strcmp(comment, one->comment) != 0))
+        fail_msg("comment \"%s\", not \"%s\"", comment ? comment : "",
+                 one->comment ? one->comment : "");
+}
+
 static void submit(const struct submit_case *one, const char *old_comment)
 {
     char option[512], *entries[] = {NULL, (char *)"OTHER=1", option}, *message = NULL;
@@ -78,14 +90,7 @@ static void submit(const struct submit_case *one, const char *old_comment)
         job.script = (char *)"#!/bin/bash\n"; /* only sbatch tells of warnings */
     job.admin_comment = old_comment ? strdup(old_comment) : NULL;
     int result = job_submit(&job, 4242, &message);
-    if (result != one->result || !message != !one->message ||
-        (message && !strstr(message, one->message)))
-        fail_msg("%s on %s: %d \"%s\"", one->option ? one->option : "none", one->gres, result,
-                 message ? message : "");
-    if (!job.admin_comment != !one->comment ||
-        (one->comment && strcmp(job.admin_comment, one->comment) != 0))
-        fail_msg("comment \"%s\", not \"%s\"", job.admin_comment ? job.admin_comment : "",
-                 one->comment ? one->comment : "");
+    compare(one, result, message, job.admin_comment);
     free(message);
     free(job.admin_comment);
 }
