@@ -1061,6 +1061,12 @@ bench-instructions:  ## instructions of one map, by callgrind (valgrind)
 	$(SUB_MAKE) VARIANT=release bench-programs
 	tests/bench/instructions
 
+.PHONY: bench-launch
+bench-launch:  ## what the plugin adds to a launch, on a private Slurm (minutes)
+	@tests/deps build check
+	$(SUB_MAKE) VARIANT=release all
+	tests/bench/spank_launch
+
 .PHONY: run-bench
 run-bench:
 	@for program in $(BENCH_PROGRAMS); do echo "== $${program##*/}"; $$program || exit 1; done

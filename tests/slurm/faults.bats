@@ -65,8 +65,9 @@ load_plugins() {
     esac >"$PARPLAN_CLUSTER_DIR/etc/plugstack.conf"
 }
 
+# newest_job [OLDER]: "number state" of the newest job that Slurm still knows, newer than OLDER
 newest_job() {
-    timeout 10 squeue -h -t all -o '%A %T' | sort -n | tail -n 1
+    timeout 10 squeue -h -t all -o '%A %T' | sort -n | tail -n 1 | awk -v older="${1:-0}" '$1 > older + 0'
 }
 
 # What the tasks that ran had: "ranked N", "plain N", "half"; or else "refused", or "lost".
@@ -117,7 +118,7 @@ fault() {
     printf '%s: %s, exit %s, %s s\n%s\n%s\n' "$name" "$result" "$status" "$took" "$output" "$stderr"
     ((${took%.*} < hang_seconds)) || hung=1
     wait_until_idle
-    job=$(newest_job)
+    job=$(newest_job "${before%% *}")
     drained=$(drained_nodes)
     note_fault
     expect "drained nodes" "$drained" 0
@@ -126,7 +127,7 @@ fault() {
     case $result in
     refused)
         expect_match "lines of ours" "$(grep -c 'error: parplan: ' <<<"$stderr"$'\n'"$output")" "^(${words:-1})\$"
-        [[ $job == "$before" ]] || expect_match "job" "$job" ' (FAILED|CANCELLED|NODE_FAIL|OUT_OF_MEMORY)$'
+        expect_match "its job" "$job" '^$| (FAILED|CANCELLED|NODE_FAIL|OUT_OF_MEMORY)$'
         ;;
     ranked*)
         expect "ranks" "$(grep -oE '^[0-9]+ n' <<<"$output" | sort -n | tr -cd 0-9)" \

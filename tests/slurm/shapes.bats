@@ -84,7 +84,7 @@ file() {
 
 @test "sbatch: steps one after the other, the option inherited or their own, a helper between" {
     batch_job -w "n[01-02]" -N2 --ntasks-per-node=4 --parplan=tp=2,pp=2,dp=2 -- \
-        "srun $show >first" "srun $torch >second" "srun -N1 -n1 $show >helper 2>&1" \
+        "srun $show >first" "srun $torch >second" "srun -N1 -n1 --gres=gpu:1 $show >helper 2>&1" \
         "srun --parplan=tp=4,dp=2 $show >third" "srun --parplan=off $show >fourth"
     expect_status 0
     expect_map "$(file first)" "n[01-02]" 4 --plan tp=2,pp=2,dp=2
