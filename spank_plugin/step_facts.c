@@ -130,14 +130,43 @@ static void read_fewest_gpus(struct step_facts *facts, const slurm_job_info_t *j
     }
 }
 
-static void read_job_gpus(struct step_facts *facts)
+static bool is_in(const struct node_list *list, const char *name)
+{
+    for (size_t i = 0; i < node_list_count(list); i++)
+        if (!strcmp(node_list_name(list, i), name))
+            return true;
+    return false;
+}
+
+static int read_job_nodes(struct step_facts *facts, const char *list, const char *excluded,
+                          struct error_info *err)
+{
+    CLEANUP(node_list) struct node_list *nodes = node_list_decode(list, err);
+    CLEANUP(node_list)
+    struct node_list *left_out = node_list_decode(excluded ? excluded : "", err);
+    facts->nodes = node_list_create(err);
+    if (!nodes || !left_out || !facts->nodes)
+        return -1;
+    for (size_t i = 0; i < node_list_count(nodes); i++)
+        if (!is_in(left_out, node_list_name(nodes, i)) &&
+            node_list_add(facts->nodes, node_list_name(nodes, i), err) < 0)
+            return -1;
+    return 0;
+}
+
+/* The GPUs of the step's nodes; where these are not known, all that the job has but `excluded`. */
+static int read_job(struct step_facts *facts, const char *excluded, struct error_info *err)
 {
     job_info_msg_t *answer = NULL;
-    if (load_job(&answer, facts->job) == SLURM_SUCCESS) {
-        if (answer->record_count == 1 && answer->job_array[0].nodes)
-            read_fewest_gpus(facts, &answer->job_array[0]);
-        slurm_free_job_info_msg(answer);
-    }
+    if (load_job(&answer, facts->job) != SLURM_SUCCESS)
+        return error_set_system(err, "the controller does not tell of job %u", facts->job);
+    const slurm_job_info_t *job = answer->record_count == 1 ? answer->job_array : NULL;
+    const char *nodes = job && job->nodes ? job->nodes : "";
+    int result = facts->nodes ? 0 : read_job_nodes(facts, nodes, excluded, err);
+    if (result == 0 && job && job->nodes)
+        read_fewest_gpus(facts, job);
+    slurm_free_job_info_msg(answer);
+    return result;
 }
 
 /* The text of `scontrol show topology`: the one form that all versions give (the records
@@ -176,30 +205,10 @@ int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct 
         if (facts.node_gpus)
             read_step_gpus(&facts);
         if (facts.node_gpus && !facts.gpus_per_node)
-            read_job_gpus(&facts);
+            read_job(&facts, NULL, NULL);
         read_topology(&facts);
     }
     *ret = facts;
-    return 0;
-}
-
-static int read_job_nodes(struct step_facts *facts, const slurm_job_info_t *job,
-                          const char *excluded, struct error_info *err)
-{
-    CLEANUP(node_list) struct node_list *nodes = node_list_decode(job->nodes, err);
-    CLEANUP(node_list)
-    struct node_list *left_out = node_list_decode(excluded ? excluded : "", err);
-    CLEANUP(name_index) struct name_index *names = name_index_create();
-    facts->nodes = node_list_create(err);
-    if (!nodes || !left_out || !names || !facts->nodes)
-        return -1;
-    for (size_t i = 0; i < node_list_count(left_out); i++)
-        if (name_index_add(names, node_list_name(left_out, i), i) < 0)
-            return -1;
-    for (size_t i = 0; i < node_list_count(nodes); i++)
-        if (name_index_find(names, node_list_name(nodes, i)) == NAME_INDEX_NONE &&
-            node_list_add(facts->nodes, node_list_name(nodes, i), err) < 0)
-            return -1;
     return 0;
 }
 
@@ -207,23 +216,14 @@ int step_facts_read_job(uint32_t job, const char *excluded, unsigned tasks_per_n
                         struct step_facts *ret, struct error_info *err)
 {
     struct step_facts facts = {.job = job, .tasks_per_node = tasks_per_node};
-    job_info_msg_t *answer = NULL;
-    if (slurm_load_job(&answer, job, SHOW_DETAIL) != SLURM_SUCCESS)
-        return error_set_system(err, "the controller does not tell the nodes of job %u: %s", job,
-                                slurm_strerror(errno));
-    int result = answer->record_count == 1 && answer->job_array[0].nodes
-                     ? read_job_nodes(&facts, &answer->job_array[0], excluded, err)
-                     : error_set_system(err, "job %u has no nodes", job);
-    if (result == 0) {
-        read_node_gpus(&facts);
-        read_fewest_gpus(&facts, &answer->job_array[0]);
-        read_topology(&facts);
-        *ret = facts;
-    } else {
+    if (read_job(&facts, excluded, err) < 0) {
         step_facts_done(&facts);
+        return -1;
     }
-    slurm_free_job_info_msg(answer);
-    return result;
+    read_node_gpus(&facts);
+    read_topology(&facts);
+    *ret = facts;
+    return 0;
 }
 
 void node_address_read(const char *node, char *ret, size_t bytes)

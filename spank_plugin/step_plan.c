@@ -34,7 +34,7 @@ static int read_option(struct job_spec *job, const char *option, struct error_in
     return job_spec_parse_yaml(job, text, bytes, option, err);
 }
 
-static bool is_placed(const struct job_spec *job)
+bool step_option_is_placed(const struct job_spec *job)
 {
     return job_spec_number(job, JOB_PLACE, PLACE_ENV) == PLACE_SLURM;
 }
@@ -44,7 +44,7 @@ struct job_spec *step_option_parse(const char *option, struct error_info *err)
     CLEANUP(job_spec) struct job_spec *job = job_spec_create(err);
     if (!job || read_option(job, option, err) < 0)
         return NULL;
-    if (job_spec_number(job, JOB_SPARE, 0) > 0 && !is_placed(job))
+    if (job_spec_number(job, JOB_SPARE, 0) > 0 && !step_option_is_placed(job))
         return error_null(error_set(err,
                                     "%s: a step has tasks on all its nodes; use place=slurm with "
                                     "spare, or give srun the nodes that are to work",
@@ -74,7 +74,7 @@ int step_option_check(const char *option, bool in_job, struct error_info *err)
     CLEANUP(job_spec) struct job_spec *job = step_option_parse(option, err);
     if (!job)
         return -1;
-    if (is_placed(job) && !in_job)
+    if (step_option_is_placed(job) && !in_job)
         return error_set(err,
                          "%s: place=slurm orders nodes that are known: start srun inside salloc or "
                          "sbatch, or use place=env",
@@ -270,7 +270,7 @@ int step_plan_lay_out(const struct step_plan_request *request, size_t nodes, str
 static int lay_as_it_is(const struct step_plan_request *request, struct step_plan *plan,
                         enum step_refusal *ret_refusal, struct error_info *err)
 {
-    bool ordered = request->numbering || is_placed(plan->job);
+    bool ordered = request->numbering || step_option_is_placed(plan->job);
     *ret_refusal = REFUSED_LAYOUT;
     if (ordered && check_numbering(request, err) < 0)
         return -1;

@@ -43,6 +43,9 @@ struct job_spec *step_option_parse(const char *option, struct error_info *err);
  * before the step is, as place=slurm needs. */
 int step_option_check(const char *option, bool in_job, struct error_info *err);
 
+/* place=slurm */
+bool step_option_is_placed(const struct job_spec *job);
+
 /* Why a step gets no plan. */
 enum step_refusal {
     REFUSED_INPUT,  /* the option, a file, the machine's description; memory */

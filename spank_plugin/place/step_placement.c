@@ -176,11 +176,6 @@ static int place_step(const char *option, const struct job_spec *spec, struct er
                : -1;
 }
 
-static bool is_placed(const struct job_spec *spec)
-{
-    return job_spec_number(spec, JOB_PLACE, PLACE_ENV) == PLACE_SLURM;
-}
-
 void step_placement_prepare(void)
 {
     struct srun_arguments *line = &placement.arguments;
@@ -190,7 +185,7 @@ void step_placement_prepare(void)
         !getenv("SLURM_NNODES"))
         return;
     CLEANUP(job_spec) struct job_spec *spec = step_option_parse(option, NULL);
-    if (spec && is_placed(spec) && place_step(option, spec, &placement.err) < 0)
+    if (spec && step_option_is_placed(spec) && place_step(option, spec, &placement.err) < 0)
         step_placement_release();
 }
 
@@ -221,7 +216,7 @@ static void notice_numbering(void)
 int step_placement_check(const struct step_plan *plan, const struct step_facts *facts,
                          struct error_info *err)
 {
-    if (!is_placed(plan->job)) {
+    if (!step_option_is_placed(plan->job)) {
         notice_numbering();
         return 0;
     }
