@@ -367,6 +367,9 @@ READER_SOURCES := \
 
 SPANK_SOURCES := \
 	spank_plugin/master_address.c \
+	spank_plugin/node/plugin_order.c \
+	spank_plugin/node/step_wire_facts.c \
+	spank_plugin/node/task_cpus.c \
 	spank_plugin/place/srun_arguments.c \
 	spank_plugin/place/step_placement.c \
 	spank_plugin/place/step_shape.c \
@@ -381,9 +384,7 @@ SPANK_SOURCES := \
 	spank_plugin/step_facts.c \
 	spank_plugin/step_plan.c \
 	spank_plugin/step_report.c \
-	spank_plugin/step_wire_facts.c \
 	spank_plugin/task_context.c \
-	spank_plugin/task_cpus.c \
 	spank_plugin/task_node.c
 
 # slurmctld's plugin, and what it takes of the rest.

@@ -2,9 +2,9 @@
 #include "spank_plugin/step_plan.h"
 #include "base/text_file.h"
 #include "spank_plugin/master_address.h"
+#include "spank_plugin/node/step_wire_facts.h"
 #include "spank_plugin/policy/option_kind.h"
 #include "spank_plugin/step_cluster.h"
-#include "spank_plugin/step_wire_facts.h"
 #include "workload/model_source.h"
 #include <stdio.h>
 #include <string.h>

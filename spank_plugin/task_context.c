@@ -2,14 +2,14 @@
 #include "spank_plugin/task_context.h"
 #include "base/parse_number.h"
 #include "mapping/rank_environment.h"
+#include "spank_plugin/node/plugin_order.h"
+#include "spank_plugin/node/task_cpus.h"
 #include "spank_plugin/plan_variable.h"
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/policy/step_policy.h"
-#include "spank_plugin/task_cpus.h"
 #include "spank_plugin/task_node.h"
 #include "workload/admin_config.h"
-#include <link.h>
 #include <slurm/slurm.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,19 +41,6 @@ static bool is_special_step(spank_t spank)
            step >= SLURM_MAX_NORMAL_STEP_ID;
 }
 
-/* Objects come in the order in which Slurm loaded them, that of plugstack.conf. */
-static int note_late_pyxis(struct dl_phdr_info *object, size_t bytes, void *seen)
-{
-    (void)bytes;
-    if (strstr(object->dlpi_name, "/spank_parplan.so"))
-        *(bool *)seen = true;
-    if (!*(bool *)seen || !strstr(object->dlpi_name, "/spank_pyxis.so"))
-        return 0;
-    plugin_notice("warning: spank_pyxis.so comes after spank_parplan.so in plugstack.conf, and "
-                  "overwrites RANK in containers; install parplan's line as zz-parplan.conf");
-    return 1;
-}
-
 void task_context_prepare(spank_t spank)
 {
     const struct plugin_options *options = plugin_options();
@@ -68,8 +55,7 @@ void task_context_prepare(spank_t spank)
         return;
     task_node_prepare(options->cache_path, options->config_owner);
     task_cpus_prepare();
-    bool seen = false;
-    dl_iterate_phdr(note_late_pyxis, &seen);
+    plugin_order_check();
 }
 
 static int read_facts(spank_t spank, struct task_facts *ret, struct error_info *err)
@@ -218,21 +204,6 @@ static int set_variables(spank_t spank, const struct rank_environment *environme
     return 0;
 }
 
-/* CPUs that are this task's alone: those that the step asked for, else its share of those near
- * its GPU, to which it is bound here. */
-static unsigned bind_and_count(spank_t spank, const struct task_devices *devices)
-{
-    char value[32];
-    uint64_t count = 0;
-    unsigned bound =
-        devices->cpus && !config->cpus_unbound ? task_cpus_bind(spank, devices->cpus) : 0;
-    if (spank_getenv(spank, "SLURM_CPUS_PER_TASK", value, sizeof(value)) == ESPANK_SUCCESS)
-        parse_unsigned(value, 1, UINT16_MAX, &count, NULL);
-    if (count == 0 && bound > 0)
-        count = bound > devices->sharers ? bound / devices->sharers : 1;
-    return (unsigned)count;
-}
-
 static int apply(spank_t spank, const char *plan, const struct task_facts *facts,
                  struct error_info *err)
 {
@@ -255,7 +226,7 @@ static int apply(spank_t spank, const char *plan, const struct task_facts *facts
         .hidden_gpus_allowed = config->hidden_gpus_allowed,
         .nics = devices.nics,
         .cpus = devices.cpus,
-        .threads = bind_and_count(spank, &devices),
+        .threads = task_cpus_take(spank, devices.cpus, devices.sharers, !config->cpus_unbound),
     };
     struct rank_environment environment;
     if (rank_environment_compute(wire, &task, &environment, err) < 0)

@@ -55,8 +55,9 @@ static size_t section_end(const struct command_reading *reading, const struct ya
     if (!when)
         return reading->count;
     for (size_t i = 0; i < reading->script; i++)
-        if (strstr(reading->command->arguments[i], when->text))
-            return reading->script;
+        for (size_t k = 0; k < when->child_count; k++)
+            if (!strcmp(last_part(reading->command->arguments[i]), when->children[k]->text))
+                return reading->script;
     return 0;
 }
 
@@ -115,7 +116,7 @@ static void note_file(struct command_reading *reading, const struct yaml_node *s
         reading->folder = value;
     else if (rule == 'n')
         reading->main = (struct launch_file){section, value};
-    else if (value && value[0] != '-' && !reading->rules.second_pass)
+    else if (value && value[0] && value[0] != '-' && !reading->rules.second_pass)
         add_file(reading, section, value);
 }
 
@@ -127,13 +128,13 @@ static int read_argument(struct command_reading *reading, const struct yaml_node
         find_flag(yaml_node_get(section, "flags"), reading->command->arguments[position], &value);
     if (!flag)
         return 0;
-    if (!value && !launch_rule_is_switch(flag->text) && position + 1 < reading->count)
+    if (!value && !launch_rule_is_switch(flag) && position + 1 < reading->count)
         value = reading->command->arguments[position + 1];
-    if (flag->text[0] == '@') {
+    if (flag->kind == YAML_SCALAR && flag->text[0] == '@') {
         note_file(reading, section, flag->text[1], value);
         return 0;
     }
-    return launch_rule_apply(&reading->rules, flag->text, value, flag->key, err);
+    return launch_rule_apply(&reading->rules, flag, value, flag->key, err);
 }
 
 static int read_arguments(struct command_reading *reading, struct error_info *err)
@@ -205,8 +206,7 @@ static int join_replicas(struct launch_reading *rules, struct error_info *err)
         __builtin_mul_overflow(shard, rules->counts->of[LAUNCH_REPLICATE].number, &dp))
         return 0;
     snprintf(text, sizeof(text), "%" PRIu64, dp);
-    rules->second_pass = false;
-    return launch_rule_apply(rules, "dp", text, where, err);
+    return launch_key_set(rules, JOB_DP, text, where, err);
 }
 
 static int read_passes(struct command_reading *reading, struct error_info *err)

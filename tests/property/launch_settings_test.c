@@ -55,8 +55,8 @@ static void read_back(const struct launch_report *report, struct job_spec *job,
                       struct text_buffer *notices)
 {
     struct error_info err = {.kind = ERROR_NONE};
-    const char *arguments[2 * LAUNCH_SETTINGS_MAXIMUM];
-    size_t count = 0;
+    const char *arguments[2 * LAUNCH_SETTINGS_MAXIMUM] = {report->settings->launcher->name};
+    size_t count = 1; /* "accelerate" is a program */
     CLEANUP_DONE(text_buffer) struct text_buffer words;
     text_buffer_init(&words, TEXT_BYTES);
     CLEANUP(json_value) struct json_value *document = launch_report_json(report);

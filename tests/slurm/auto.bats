@@ -19,11 +19,13 @@ setup_file() {
 
 setup() {
     wait_until_idle
-    cd "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR" || return 1
     # What stands in for the frameworks: their arguments matter, and the sizes that they see.
     for program in torchrun accelerate train.py; do
-        printf '#!/bin/bash\necho "TP=$PARPLAN_TP_SIZE PP=$PARPLAN_PP_SIZE DP=$PARPLAN_DP_SIZE"\n' \
-            >"$program"
+        cat >"$program" <<'END'
+#!/bin/bash
+echo "TP=$PARPLAN_TP_SIZE PP=$PARPLAN_PP_SIZE DP=$PARPLAN_DP_SIZE"
+END
         chmod +x "$program"
     done
 }

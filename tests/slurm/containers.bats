@@ -46,7 +46,7 @@ warned() { # of that job: the log has other tests' too
     stack_plugins "$PYXIS" pyxis "$(ours)"
     run_torch tp=4,pp=4,dp=2
     expect "moved" "$(moved)" 16
-    expect "ranks" "$(sed 's/.* rank=\([^ ]*\) .*/\1/' <<<"$output" | sort -n | paste -sd' ')" \
+    expect "ranks" "$(column rank | sort -n | paste -sd' ')" \
         "$(seq 0 31 | paste -sd' ')"
     expect "warnings" "$(warned)" 0
 }
@@ -58,9 +58,9 @@ warned() { # of that job: the log has other tests' too
     expect "files of ours that a task sees" "$output" 0
     run_torch tp=4,pp=4,dp=2
     expect "moved" "$(moved)" 16
-    expect "GPUs by the cache" "$(sed 's/.* cuda=\([^ ]*\) .*/\1/' <<<"$output" | sort -u)" \
+    expect "GPUs by the cache" "$(column cuda | sort -u)" \
         0,2,5,7,1,3,4,6
-    expect "NICs by the cache" "$(sed 's/.* hca=\([^ ]*\) .*/\1/' <<<"$output" | sort -u)" \
+    expect "NICs by the cache" "$(column hca | sort -u)" \
         =mlx5_0,mlx5_4
 }
 

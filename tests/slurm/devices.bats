@@ -39,11 +39,6 @@ teardown() {
     [[ ${BATS_TEST_COMPLETED:-} ]] || grep -h error: "$PARPLAN_CLUSTER_DIR"/log/n*.log | tail -n 5
 }
 
-# Of show_devices' lines: the column of that name, by LOCAL_RANK, then one copy of equal lines.
-column() {
-    sort -n <<<"$output" | sed -n "s/.* $1=\([^ ]*\).*/\1/p"
-}
-
 expect_once() { # column value
     expect "$1" "$(column "$1" | sort -u)" "$2"
 }

@@ -134,3 +134,8 @@ write_cache() {
     rm -f "$1"
     parplan topology --from "$BATS_TEST_DIRNAME/data/$2.yaml" --write-cache "$1"
 }
+
+# column NAME: of show_devices' lines in $output the value of that name, by the task's local number.
+column() {
+    sort -n <<<"$output" | sed -n "s/.* $1=\([^ ]*\).*/\1/p"
+}

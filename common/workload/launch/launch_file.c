@@ -27,13 +27,12 @@ static int read_value(void *context, const struct toml_value *value, struct erro
     char place[PLACE_BYTES];
     if (!rule)
         return 0;
-    if (rule->text[0] == '@') {
+    if (rule->kind == YAML_SCALAR && rule->text[0] == '@') {
         own->reading->next = arena_copy_text(own->reading->spec->arena, value->text);
         return own->reading->next ? 0 : error_set_memory(err);
     }
     snprintf(place, sizeof(place), "%s:%u", own->file->path, value->line);
-    own->reading->refused =
-        launch_rule_apply(own->reading, rule->text, value->text, place, err) < 0;
+    own->reading->refused = launch_rule_apply(own->reading, rule, value->text, place, err) < 0;
     return own->reading->refused ? -1 : 0;
 }
 

@@ -3,7 +3,6 @@
 #include "base/parse_number.h"
 #include <inttypes.h>
 #include <string.h>
-#include <strings.h>
 
 static const char count_names[LAUNCH_COUNT_COUNT][20] = {
     [LAUNCH_NODES] = "nodes",
@@ -13,19 +12,13 @@ static const char count_names[LAUNCH_COUNT_COUNT][20] = {
     [LAUNCH_REPLICATE] = "replicate",
 };
 
-/* The next word of a rule, cut at LAUNCH_WORD_BYTES; false at the end. */
-static bool next_word(const char **rule, char word[static LAUNCH_WORD_BYTES])
+static const char *word_for(const struct yaml_node *rule, const char *value)
 {
-    *rule += strspn(*rule, " ");
-    size_t length = strcspn(*rule, " ");
-    size_t kept = length < LAUNCH_WORD_BYTES ? length : LAUNCH_WORD_BYTES - 1;
-    memcpy(word, *rule, kept);
-    word[kept] = '\0';
-    *rule += length;
-    return length > 0;
+    const struct yaml_node *word = yaml_node_get(rule, value);
+    return word ? word->text : NULL;
 }
 
-bool launch_rule_is_switch(const char *rule) { return strstr(rule, " *=") != NULL; }
+bool launch_rule_is_switch(const struct yaml_node *rule) { return word_for(rule, "switch"); }
 
 void launch_notice_begin(struct text_buffer *notices)
 {
@@ -37,10 +30,10 @@ void launch_notice_begin(struct text_buffer *notices)
 static unsigned find_key(const char *name)
 {
     unsigned key = 0;
-    while (key < JOB_KEY_COUNT && strcmp(job_key_info((enum job_key)key)->name, name))
+    while (key < JOB_KEY_COUNT && strcmp(job_key_info((enum job_key)key)->name, name) != 0)
         key++;
     while (key >= JOB_KEY_COUNT && key < JOB_KEY_COUNT + LAUNCH_REPLICATE &&
-           strcmp(count_names[key - JOB_KEY_COUNT], name))
+           strcmp(count_names[key - JOB_KEY_COUNT], name) != 0)
         key++;
     return key;
 }
@@ -53,36 +46,13 @@ static bool is_over_one(const struct launch_reading *reading, const char *name)
     return job_spec_number(reading->spec, (enum job_key)key, 0) > 1;
 }
 
-/* What the rule's words make of a value. */
-struct outcome {
-    const char *value; /* points at `word`, or is what was given */
-    bool known;        /* by a word of the rule */
-    bool counts;       /* in this pass, under its condition */
-    char word[LAUNCH_WORD_BYTES];
-};
-
-static void apply_words(const struct launch_reading *reading, const char *words,
-                        struct outcome *outcome)
+/* In this pass, and under its condition. */
+static bool counts_now(const struct launch_reading *reading, const struct yaml_node *rule)
 {
-    char word[LAUNCH_WORD_BYTES];
-    bool second = false, holds = true;
-    while (next_word(&words, word)) {
-        char *to = strchr(word, '=');
-        if (!to)
-            continue;
-        *to++ = '\0';
-        if (!strcmp(word, "unless") || !strcmp(word, "only")) {
-            second = true;
-            holds = is_over_one(reading, to) == (word[0] == 'o');
-        } else if (!outcome->known &&
-                   (word[0] == '*' || (outcome->value && !strcasecmp(word, outcome->value)))) {
-            outcome->known = true;
-            memcpy(outcome->word, to, strlen(to) + 1);
-        }
-    }
-    if (outcome->known)
-        outcome->value = outcome->word;
-    outcome->counts = second == reading->second_pass && holds;
+    const char *unless = word_for(rule, "unless"), *only = word_for(rule, "only");
+    const char *other = only ? only : unless;
+    return reading->second_pass == (other != NULL) &&
+           (!other || is_over_one(reading, other) == (only != NULL));
 }
 
 static int store_count(struct launch_reading *reading, unsigned count, const char *value,
@@ -96,10 +66,10 @@ static int store_count(struct launch_reading *reading, unsigned count, const cha
     return reading->counts->of[count].where ? 0 : error_set_memory(err);
 }
 
-static int store_key(struct launch_reading *reading, unsigned key, const char *value,
-                     const char *where, struct error_info *err)
+int launch_key_set(struct launch_reading *reading, enum job_key key, const char *value,
+                   const char *where, struct error_info *err)
 {
-    const char *name = job_key_info((enum job_key)key)->name;
+    const char *name = job_key_info(key)->name;
     launch_notice_begin(reading->notices);
     text_buffer_add(reading->notices, "%s=%s (%s)", name, value, where);
     return job_spec_set(reading->spec, name, value, where, err);
@@ -108,26 +78,26 @@ static int store_key(struct launch_reading *reading, unsigned key, const char *v
 /* Words of a file that no rule knows: "auto", null, an interpolation. */
 static bool is_word(const char *value) { return value[strspn(value, "-0123456789")] != '\0'; }
 
-int launch_rule_apply(struct launch_reading *reading, const char *rule, const char *value,
-                      const char *where, struct error_info *err)
+int launch_rule_apply(struct launch_reading *reading, const struct yaml_node *rule,
+                      const char *value, const char *where, struct error_info *err)
 {
-    char name[LAUNCH_WORD_BYTES];
-    struct outcome outcome = {.value = value};
-    next_word(&rule, name);
-    apply_words(reading, rule, &outcome);
-    unsigned key = find_key(name);
+    const char *name = word_for(rule, "set"), *word = word_for(rule, value ? value : "switch");
+    unsigned key = find_key(name ? name : rule->text);
     uint64_t bit = (uint64_t)1 << key;
-    if (!outcome.counts || (reading->in_file && reading->from_flags & bit))
+    if (!counts_now(reading, rule) || (reading->in_file && reading->from_flags & bit))
         return 0;
     if (!reading->in_file)
         reading->from_flags |= bit;
-    if (!outcome.value)
+    if (!value && !word)
         return error_set(err, "%s in the command has no value; give it as %s N", where, where);
-    if (!outcome.value[0] || (!outcome.known && reading->in_file && is_word(outcome.value)))
+    if (!word && reading->in_file && is_word(value))
         return 0;
-    return key < JOB_KEY_COUNT
-               ? store_key(reading, key, outcome.value, where, err)
-               : store_count(reading, key - JOB_KEY_COUNT, outcome.value, where, err);
+    if (word)
+        value = word;
+    if (!value[0])
+        return 0;
+    return key < JOB_KEY_COUNT ? launch_key_set(reading, (enum job_key)key, value, where, err)
+                               : store_count(reading, key - JOB_KEY_COUNT, value, where, err);
 }
 
 int launch_counts_check(const struct launch_counts *counts, const struct launch_step *step,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * launch_rule: one setting of a launched command (a flag's or a configuration key's value) into a
- * job_spec, by a rule of data/launch_keys.yaml: "KEY word…".
+ * job_spec, by a rule of data/launch_keys.yaml.
  *
- *     tp                           the value is the key's
- *     shard -1= 0=                 "from=to": another value stands for it; an empty one for "not
- * set" order *=tp-cp-ep-pp-dp       a switch: it has no value micro_batch unless=pp        only
- * where pp is not known to be over 1; only=pp: where it is. Such rules come in a second pass, when
- * the others are done file, hydra, folder          names a configuration file (launch_flags.h)
+ *     tp                              the value is the key's
+ *     {set: shard, -1: ""}            another word for a value; an empty one for "not set"
+ *     {set: order, switch: WORD}      a flag that has no value
+ *     {set: micro_batch, unless: pp}  only where pp is not known to be over 1; only: where it is.
+ *                                     Such rules come in a second pass, when the others are done
+ *     "@file", "@name", "@in"         a configuration file, Hydra's name of one, Hydra's folder
  *
- * KEY is a key of job_spec.h, or one of enum launch_count. A flag beats a file's key: so do the
+ * A key is one of job_spec.h, or one of enum launch_count. A flag beats a file's key: so do the
  * programs. In a file, a value that is no number and no word of the rule says nothing (null,
  * "auto", an interpolation).
  */
@@ -17,6 +18,7 @@
 #define WORKLOAD_LAUNCH_LAUNCH_RULE_H
 
 #include "base/text_buffer.h"
+#include "base/yaml_document.h"
 #include "workload/job_spec.h"
 
 /* What a command says that is compared with the step instead of planned with. */
@@ -59,12 +61,12 @@ struct launch_reading {
     const char *next; /* a file that a file names; in the spec's arena */
 };
 
-#define LAUNCH_WORD_BYTES 64u
-
-bool launch_rule_is_switch(const char *rule);
+bool launch_rule_is_switch(const struct yaml_node *rule);
 /* where: "--pp-size", "conf.yaml:7". value NULL: the flag has none. Notices "tp=8 (where)". */
-int launch_rule_apply(struct launch_reading *reading, const char *rule, const char *value,
-                      const char *where, struct error_info *err);
+int launch_rule_apply(struct launch_reading *reading, const struct yaml_node *rule,
+                      const char *value, const char *where, struct error_info *err);
+int launch_key_set(struct launch_reading *reading, enum job_key key, const char *value,
+                   const char *where, struct error_info *err);
 /* ", " between notices. */
 void launch_notice_begin(struct text_buffer *notices);
 

@@ -119,7 +119,7 @@ static void carries_facts_of_the_nodes(void **state)
     CLEANUP(cluster_topology)
     struct cluster_topology *cluster = test_cluster_create(&eight_nodes, &err);
     assert_non_null(cluster);
-    CLEANUP(wire_plan) struct wire_plan *wire = create(cluster, SIXTY_FOUR, 8, NULL, &err);
+    CLEANUP(wire_plan) struct wire_plan *wire = create(cluster, SIXTY_FOUR, 8, NULL, false, &err);
     assert_non_null(wire);
     char id[WIRE_PLAN_ID_BYTES] = "";
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -52,7 +52,8 @@ static void reads_every_field(void **state)
     assert_true(config->hidden_gpus_allowed);
     assert_true(config->cpus_unbound);
     const struct policy want = {TP_WITHIN_NODE, 16,           POLICY_WARN,
-                                REQUIRE_OFF,    UNKNOWN_DENY, 1u << ORDER_TP_CP_EP_PP_DP, MISMATCH_DENY};
+                                REQUIRE_OFF,    UNKNOWN_DENY, 1u << ORDER_TP_CP_EP_PP_DP,
+                                MISMATCH_DENY};
     assert_memory_equal(&config->policy, &want, sizeof(want));
     assert_int_equal(config->scopes.sections[SCOPE_PARTITION].count, 2);
     assert_int_equal(config->scopes.sections[SCOPE_USER].count, 2);
@@ -64,8 +65,7 @@ static const struct scope_case {
 } scope_cases[] = {
 #define REST 1u << ORDER_TP_CP_EP_PP_DP, MISMATCH_DENY
     {{{NULL}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
-    {{{"gpu", "", "", "", ""}},
-     {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
+    {{{"gpu", "", "", "", ""}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
     {{{"debug"}}, {TP_WITHIN_OFF, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
     {{{"nvl72"}}, {TP_WITHIN_NVLINK_DOMAIN, 16, POLICY_FIX, REQUIRE_OFF, UNKNOWN_DENY, REST}},
     /* QOS and accounts tighten, and never loosen */

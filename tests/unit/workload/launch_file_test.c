@@ -4,7 +4,6 @@
 #include "tests/support/unit_test.h"
 #include "workload/launch/launch_file.h"
 #include "workload/launch_flags.h"
-#include <stdio.h>
 #include <string.h>
 
 #define ARGUMENTS 10
@@ -135,6 +134,9 @@ static const struct {
       "--megatron_lm_pp_degree", "4", "train.py"},
      "pp=4 (--megatron_lm_pp_degree), tp=4 (mega.yaml:2), sharding=zero1 (mega.yaml:4)"},
     {{"accelerate", "launch", "train.py", "--zero_stage", "2"}, ""},
+    {{"python", "-m", "train", "x/accelerate.yaml", "--zero_stage", "2"}, ""},
+    {{"python", "train.py", "--deepspeed=", "--config-name", "--config-path"},
+     "not read: conf/--config-path.yaml: No such file or directory"},
     {{"python", "train.py", "--deepspeed", "none.json", "--config-file", "x.py"},
      "not read: x.py: No such file or directory, not read: none.json: No such file or directory"},
     {{"python", "train.py", "--config-file", "alias.yaml"}, "not read: alias.yaml:1: "},
@@ -197,6 +199,7 @@ static const struct {
     {{"accelerate", "launch", "--config_file", "acc.yaml", "x.py"}, NULL},
     {{"accelerate", "launch", "--config_file", "acc.yaml", "--num_processes=8", "x.py"},
      "--num_processes: processes: 8, but the step has 16"},
+    {{"python", "-m", "x", "--deepspeed", "none.json", "--num_gpus", "4"}, NULL},
     {{"deepspeed", "--num_gpus", "4", "x.py"}, "--num_gpus: processes_per_task: 4"},
     {{"python", "gpt/train.py", "--config-name=gpt"}, NULL},
     {{"python", "gpt/train.py", "--config-name=gpt", "trainer.devices=4"},
@@ -218,34 +221,43 @@ static void compares_counts_with_the_step(void **state)
     }
 }
 
-/* A rule's key is one that the code knows, and its words are valid values of it. */
+static bool is_job_key(const char *name)
+{
+    for (unsigned i = 0; i < JOB_KEY_COUNT; i++)
+        if (!strcmp(job_key_info((enum job_key)i)->name, name))
+            return true;
+    return false;
+}
+
+static bool is_count_or_file(const char *name)
+{
+    static const char *const words[] = {"nodes",          "processes", "processes_per_task",
+                                        "ranks_per_node", "replicate", "@file",
+                                        "@name",          "@in"};
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (!strcmp(words[i], name))
+            return true;
+    return false;
+}
+
+/* A rule's key is one that the code knows, and its words are values of it. */
 static void check_rule(const struct yaml_node *rule)
 {
-    static const char *const counts[] = {"nodes", "processes", "processes_per_task",
-                                         "ranks_per_node", "replicate"};
-    char key[64];
-    snprintf(key, sizeof(key), "%.*s", (int)strcspn(rule->text, " "), rule->text);
-    for (size_t i = 0; i < COUNT_OF(counts); i++)
-        if (!strcmp(key, counts[i]))
-            return;
-    if (!strcmp(key, "@file") || !strcmp(key, "@name") || !strcmp(key, "@in"))
-        return;
-    for (const char *word = strchr(rule->text, ' '); word; word = strchr(word + 1, ' ')) {
-        char value[64];
-        const char *equals = strchr(word, '=');
-        assert_non_null(equals);
-        snprintf(value, sizeof(value), "%.*s", (int)strcspn(equals + 1, " "), equals + 1);
-        CLEANUP(job_spec) struct job_spec *spec = job_spec_create(NULL);
+    const struct yaml_node *set = rule->kind == YAML_MAPPING ? yaml_node_get(rule, "set") : rule;
+    assert_non_null(set);
+    if (!is_job_key(set->text) && !is_count_or_file(set->text))
+        fail_msg("%s: %s is no key", rule->key, set->text);
+    for (size_t i = 0; i < rule->child_count; i++) {
+        const struct yaml_node *word = rule->children[i];
         struct error_info err = {.kind = ERROR_NONE};
-        if (!value[0] || !strncmp(word, " unless=", 8) || !strncmp(word, " only=", 6))
-            continue;
-        if (job_spec_set(spec, key, value, "rule", &err) < 0)
+        CLEANUP(job_spec) struct job_spec *spec = job_spec_create(NULL);
+        assert_non_null(spec);
+        if (!strcmp(word->key, "unless") || !strcmp(word->key, "only"))
+            assert_true(is_job_key(word->text) || is_count_or_file(word->text));
+        else if (word != set && word->text[0] &&
+                 job_spec_set(spec, set->text, word->text, "rule", &err) < 0)
             fail_msg("%s: %s", rule->key, err.text);
     }
-    for (unsigned i = 0; i < JOB_KEY_COUNT; i++)
-        if (!strcmp(job_key_info((enum job_key)i)->name, key))
-            return;
-    fail_msg("%s: %s is no key", rule->key, key);
 }
 
 static void its_table_is_whole(void **state)
@@ -265,7 +277,9 @@ static void its_table_is_whole(void **state)
         assert_non_null(yaml_node_get(section, "source"));
         assert_non_null(yaml_node_get(section, "flags"));
         for (size_t k = 0; k < section->child_count; k++)
-            for (size_t r = 0; r < section->children[k]->child_count; r++, rules++)
+            for (size_t r = 0; section->children[k]->kind == YAML_MAPPING &&
+                               r < section->children[k]->child_count;
+                 r++, rules++)
                 check_rule(section->children[k]->children[r]);
     }
     assert_true(rules > 100);

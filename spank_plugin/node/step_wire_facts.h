@@ -3,8 +3,8 @@
  * step_wire_facts: what the plan tells the nodes beside who is where (struct wire_facts): what
  * they are taken to be, and what the framework wants of them.
  */
-#ifndef SPANK_PLUGIN_STEP_WIRE_FACTS_H
-#define SPANK_PLUGIN_STEP_WIRE_FACTS_H
+#ifndef SPANK_PLUGIN_NODE_STEP_WIRE_FACTS_H
+#define SPANK_PLUGIN_NODE_STEP_WIRE_FACTS_H
 
 #include "spank_plugin/step_plan.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "spank_plugin/task_cpus.h"
+#include "spank_plugin/node/task_cpus.h"
 #include "base/parse_number.h"
 #include <sched.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static bool take_range(const char **list, uint64_t *ret_first, uint64_t *ret_las
            parse_unsigned(dash ? dash + 1 : text, *ret_first, CPU_SETSIZE - 1, ret_last, NULL) == 0;
 }
 
-unsigned task_cpus_bind(spank_t spank, const char *cpus)
+static unsigned bind_to(spank_t spank, const char *cpus)
 {
     cpu_set_t mask, wanted;
     CPU_ZERO(&wanted);
@@ -53,4 +53,16 @@ unsigned task_cpus_bind(spank_t spank, const char *cpus)
     }
     unsigned count = (unsigned)CPU_COUNT(&wanted);
     return count > 0 && sched_setaffinity(0, sizeof(wanted), &wanted) == 0 ? count : 0;
+}
+
+unsigned task_cpus_take(spank_t spank, const char *cpus, unsigned sharers, bool may_bind)
+{
+    char value[RANGE_BYTES];
+    uint64_t asked = 0;
+    unsigned bound = cpus && may_bind ? bind_to(spank, cpus) : 0;
+    if (spank_getenv(spank, "SLURM_CPUS_PER_TASK", value, sizeof(value)) == ESPANK_SUCCESS)
+        parse_unsigned(value, 1, UINT16_MAX, &asked, NULL);
+    if (asked > 0 || bound == 0)
+        return (unsigned)asked;
+    return bound > sharers ? bound / sharers : 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "spank_plugin/step_wire_facts.h"
+#include "spank_plugin/node/step_wire_facts.h"
 #include "mapping/rails/node_rails.h"
 #include <stdio.h>
 #include <string.h>
