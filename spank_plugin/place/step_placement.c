@@ -3,9 +3,9 @@
 #include "base/parse_number.h"
 #include "spank_plugin/place/srun_arguments.h"
 #include "spank_plugin/place/step_shape.h"
-#include "spank_plugin/policy/step_policy.h"
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
+#include "spank_plugin/policy/step_policy.h"
 #include <fcntl.h>
 #include <slurm/slurm.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
  *     STAND_IN_MEMORY=PLACE:BYTES   ours has that much address space more than is in use then;
  *                             PLACE is srun, node or task
  */
-#define _GNU_SOURCE
 #include <slurm/spank.h>
 #include <spawn.h>
 #include <stdio.h>

@@ -203,71 +203,75 @@ static void needs_nodes_that_are_known(void **state)
     assert_non_null(strstr(err.text, "inside salloc or sbatch, or use place=env"));
 }
 
+static const unsigned in_order[] = {0, 1, 2, 3};
+
+static const struct {
+    struct step_case step;
+    unsigned rails, connections, slurm_ranks;
+    const char *gpu;
+} wire_facts_rows[] = {
+    {{"n[01-04]", 8, "h100", "tp=8,pp=4", {"x"}, .blocks = in_order}, 8, 0, 0, "h100-sxm"},
+    {{"n[01,03]", 8, "h100", "tp=8,pp=2", {"x"}, .blocks = in_order}, 8, 0, 1, "h100-sxm"},
+    {{"n[01,03]", 8, "", "tp=8,pp=2", {"x"}, .blocks = in_order}, 0, 0, 1, ""},
+    {{"n[01,03]", 1, "h100", "tp=8,pp=2", {"x"}, .blocks = in_order}, 8, 0, 1, "h100-sxm"},
+    {{"n[01,03]", 8, "h100", "tp=8,pp=2,framework=megatron-core", {"x"}, .blocks = in_order},
+     8,
+     1,
+     1,
+     "h100-sxm"},
+    {{"n[01,03]", 8, "h100", "cp=2,pp=8,framework=nemo", {"x"}, .blocks = in_order},
+     8,
+     1,
+     1,
+     "h100-sxm"},
+    {{"n[01,03]", 8, "h100", "pp=2,dp=8,framework=nemo", {"x"}, .blocks = in_order},
+     8,
+     0,
+     1,
+     "h100-sxm"},
+    {{"n[01,03]", 8, "h100", "tp=8,dp=2,framework=deepspeed", {"x"}, .blocks = in_order},
+     8,
+     0,
+     1,
+     "h100-sxm"},
+    {{"n[01,03]", 8, "", "tp=8,dp=2,framework=nemo", {"x"}, .blocks = in_order}, 0, 0, 1, ""},
+    {{"n[01,03]", 8, "b200", "tp=8,pp=2,framework=nemo", {"x"}, .blocks = in_order},
+     8,
+     32,
+     1,
+     "b200"},
+    {{"n[01,03]", 8, "b200", "tp=8,pp=2,framework=megatron-core", {"x"}, .blocks = in_order},
+     8,
+     0,
+     1,
+     "b200"},
+    {{"n[01,03]",
+      8,
+      "h100",
+      "tp=8,dp=2,sharding=zero3,framework=megatron-core",
+      {"x"},
+      .blocks = in_order},
+     8,
+     0,
+     1,
+     "h100-sxm"},
+};
+
 /* What the nodes are told beside the map: in srun, of what it knows. */
 static void tells_the_nodes_what_they_are_taken_for(void **state)
 {
     (void)state;
-    static const unsigned in_order[] = {0, 1, 2, 3};
-    static const struct {
-        struct step_case step;
-        unsigned rails, connections, slurm_ranks;
-        const char *gpu;
-    } rows[] = {
-        {{"n[01-04]", 8, "h100", "tp=8,pp=4", {"x"}, .blocks = in_order}, 8, 0, 0, "h100-sxm"},
-        {{"n[01,03]", 8, "h100", "tp=8,pp=2", {"x"}, .blocks = in_order}, 8, 0, 1, "h100-sxm"},
-        {{"n[01,03]", 8, "", "tp=8,pp=2", {"x"}, .blocks = in_order}, 0, 0, 1, ""},
-        {{"n[01,03]", 1, "h100", "tp=8,pp=2", {"x"}, .blocks = in_order}, 8, 0, 1, "h100-sxm"},
-        {{"n[01,03]", 8, "h100", "tp=8,pp=2,framework=megatron-core", {"x"}, .blocks = in_order},
-         8,
-         1,
-         1,
-         "h100-sxm"},
-        {{"n[01,03]", 8, "h100", "cp=2,pp=8,framework=nemo", {"x"}, .blocks = in_order},
-         8,
-         1,
-         1,
-         "h100-sxm"},
-        {{"n[01,03]", 8, "h100", "pp=2,dp=8,framework=nemo", {"x"}, .blocks = in_order},
-         8,
-         0,
-         1,
-         "h100-sxm"},
-        {{"n[01,03]", 8, "h100", "tp=8,dp=2,framework=deepspeed", {"x"}, .blocks = in_order},
-         8,
-         0,
-         1,
-         "h100-sxm"},
-        {{"n[01,03]", 8, "", "tp=8,dp=2,framework=nemo", {"x"}, .blocks = in_order}, 0, 0, 1, ""},
-        {{"n[01,03]", 8, "b200", "tp=8,pp=2,framework=nemo", {"x"}, .blocks = in_order},
-         8,
-         32,
-         1,
-         "b200"},
-        {{"n[01,03]", 8, "b200", "tp=8,pp=2,framework=megatron-core", {"x"}, .blocks = in_order},
-         8,
-         0,
-         1,
-         "b200"},
-        {{"n[01,03]",
-          8,
-          "h100",
-          "tp=8,dp=2,sharding=zero3,framework=megatron-core",
-          {"x"},
-          .blocks = in_order},
-         8,
-         0,
-         1,
-         "h100-sxm"},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < COUNT_OF(wire_facts_rows); i++) {
         struct error_info err = {.kind = ERROR_NONE};
         CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
         enum step_refusal refusal;
-        if (try_step(&rows[i].step, &plan, &refusal, &err) < 0)
+        if (try_step(&wire_facts_rows[i].step, &plan, &refusal, &err) < 0)
             fail_msg("row %zu: %s", i, err.text);
         const struct wire_facts *got = &plan.wire->facts;
-        if (got->rails != rows[i].rails || got->device_connections != rows[i].connections ||
-            got->slurm_ranks != rows[i].slurm_ranks || strcmp(got->gpu, rows[i].gpu) != 0)
+        if (got->rails != wire_facts_rows[i].rails ||
+            got->device_connections != wire_facts_rows[i].connections ||
+            got->slurm_ranks != wire_facts_rows[i].slurm_ranks ||
+            strcmp(got->gpu, wire_facts_rows[i].gpu) != 0)
             fail_msg("row %zu: %u rails, %u connections, slurm %u, '%s'", i, got->rails,
                      got->device_connections, got->slurm_ranks, got->gpu);
     }
