@@ -228,8 +228,12 @@ static int plan_and_ship(struct launch *launch)
         .numbering = step_placement_numbering(),
     };
     CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
-    if (step_plan_create(&request, &plan, &launch->refusal, &launch->err) < 0)
+    if (step_plan_create(&request, &plan, &launch->refusal, &launch->err) < 0) {
+        /* tp=8 in a helper step of one GPU is no violation: that step is not what was planned. */
+        if (launch->wanted->origin == ORIGIN_INHERITED && launch->refusal == REFUSED_POLICY)
+            launch->refusal = REFUSED_LAYOUT;
         return -1;
+    }
     if (step_placement_check(&plan, &launch->facts, &launch->err) < 0) {
         launch->refusal = REFUSED_LAYOUT;
         return -1;

@@ -218,6 +218,8 @@ END
     expect_match "--gpus" "$status $stderr" '^1 .*has [0-9]+ GPUs? for 4 tasks'
     run_srun -N1 -n4 --gres=gpu:8 --parplan=tp=4 "$show" : -N1 -n4 --gres=gpu:8 "$show"
     expect_match "heterogeneous" "$status $stderr" '^1 .*heterogeneous jobs'
+    run_client salloc -Q -w "n[01-02]" -N2 --ntasks-per-node=4 --gres=gpu:8 --parplan=tp=16,dp=1 srun "$show"
+    expect_match "inherited, the whole job" "$status $stderr" '^1 .*policy tp-within-node'
     expect "tasks that ran" "$output" ""
 }
 
