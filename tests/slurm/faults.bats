@@ -387,6 +387,7 @@ job=\$(sbatch --parsable --requeue -N2 --ntasks-per-node=4 --gres=gpu:8 --open-m
 until grep -qs first $from; do sleep 0.1; done
 scontrol requeue "\$job"
 until [[ \$(squeue -h -j "\$job" -o %T) == PENDING ]]; do sleep 0.1; done
+sleep 1.5 # slurmd tells the job from the one that it has just ended by the second of its start
 scontrol update JobId="\$job" StartTime=now
 while squeue -h -t PD,R,CG -j "\$job" -o %T 2>/dev/null | grep -q .; do sleep 0.1; done
 END

@@ -148,6 +148,7 @@ END
     wait_until "first run" test -e first
     scontrol requeue "$job"
     wait_until "requeued job" job_is "$job" PENDING
+    sleep 1.5 # slurmd tells the job from the one that it has just ended by the second of its start
     scontrol update JobId="$job" ExcNodeList='n[01,06-10]' StartTime=now
     wait_until "second run" job_is "$job" ""
     cat out
