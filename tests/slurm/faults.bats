@@ -25,8 +25,8 @@ setup_file() {
     export config=$etc/parplan.yaml cache=$etc/node.cache
     mkdir -p "$etc"
     : >"$table"
-    "${CC:-cc}" -shared -fPIC -o "$BATS_FILE_TMPDIR/before.so" "$stand_in"
-    "${CC:-cc}" -DBEHIND -shared -fPIC -o "$BATS_FILE_TMPDIR/behind.so" "$stand_in"
+    "${CC:-cc}" -D_GNU_SOURCE -shared -fPIC -o "$BATS_FILE_TMPDIR/before.so" "$stand_in"
+    "${CC:-cc}" -D_GNU_SOURCE -DBEHIND -shared -fPIC -o "$BATS_FILE_TMPDIR/behind.so" "$stand_in"
     export PARPLAN_CLUSTER_GRES_TYPE=h100
     export PARPLAN_CLUSTER_SPANK=$PARPLAN_BUILD/spank_parplan.so
     export PARPLAN_CLUSTER_SPANK_ARGS="config=$config cache=$cache"
@@ -250,7 +250,7 @@ __attribute__((constructor)) static void spy(void)
         fclose(file);
 }
 END
-    "${CC:-cc}" -shared -fPIC -DSPY_LOG="\"$BATS_TEST_TMPDIR/spied\"" -o "$BATS_TEST_TMPDIR/spy.so" "$BATS_TEST_TMPDIR/spy.c"
+    "${CC:-cc}" -D_GNU_SOURCE -shared -fPIC -DSPY_LOG="\"$BATS_TEST_TMPDIR/spied\"" -o "$BATS_TEST_TMPDIR/spy.so" "$BATS_TEST_TMPDIR/spy.c"
     fault "LD_PRELOAD" "ranked 8" env LD_PRELOAD="$BATS_TEST_TMPDIR/spy.so" \
         srun -N2 --ntasks-per-node=4 --gres=gpu:8 --parplan=tp=4 "$show"
     expect "tasks that had it" "$(grep -c '/bash$' "$BATS_TEST_TMPDIR/spied")" 8
@@ -412,7 +412,7 @@ END
 const char plugin_name[] = "parplan", plugin_type[] = "spank";
 const unsigned plugin_version = 0x130000, spank_plugin_version = 1;
 END
-    "${CC:-cc}" -shared -fPIC -o "$BATS_TEST_TMPDIR/older.so" "$BATS_TEST_TMPDIR/older.c"
+    "${CC:-cc}" -D_GNU_SOURCE -shared -fPIC -o "$BATS_TEST_TMPDIR/older.so" "$BATS_TEST_TMPDIR/older.c"
     echo "required $BATS_TEST_TMPDIR/older.so" >"$PARPLAN_CLUSTER_DIR/etc/plugstack.conf"
     launch "required, built for another Slurm" refused --parplan=tp=4
 }
