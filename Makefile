@@ -699,6 +699,7 @@ MOCK_NVML_SOURCES := \
 
 # Plugins that stand beside ours in plugstack.conf; the suites on a real Slurm build them.
 STAND_IN_SOURCES := \
+	tests/support/spank_stand_in/silence.c \
 	tests/support/spank_stand_in/stand_in.c \
 	tests/support/stand_in_plugin.c
 

@@ -17,6 +17,19 @@ void step_facts_done(struct step_facts *facts)
     *facts = (struct step_facts){0};
 }
 
+/* After a call that failed: a controller that has gone silent (-1) would hold each further one for
+ * MessageTimeout. Any other failure, as of a private job, leaves a fact unknown. */
+static int failure(void)
+{
+    return errno == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT ||
+                   (errno >= SLURM_COMMUNICATIONS_CONNECTION_ERROR &&
+                    errno <= SLURM_COMMUNICATIONS_SHUTDOWN_ERROR) ||
+                   (errno >= SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR &&
+                    errno <= SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR)
+               ? -1
+               : 0;
+}
+
 static void note_uneven(struct step_facts *facts, unsigned first, unsigned other, size_t node)
 {
     snprintf(facts->uneven, sizeof(facts->uneven), "%s has %u task%s, %s has %u",
@@ -67,16 +80,18 @@ static int read_layout(struct step_facts *facts, struct error_info *err)
     return complete ? 0 : -1;
 }
 
-static void read_node_gpus(struct step_facts *facts)
+static int read_node_gpus(struct step_facts *facts)
 {
     node_info_msg_t *answer = NULL;
-    char *name = memory_copy_text(node_list_name(facts->nodes, 0));
-    if (name && slurm_load_node_single(&answer, name, SHOW_DETAIL) == SLURM_SUCCESS) {
-        if (answer->record_count == 1)
-            gres_text_parse(answer->node_array[0].gres, &facts->node_gpus, facts->gpu_type);
-        slurm_free_node_info_msg(answer);
-    }
-    memory_free(name);
+    CLEANUP_MEMORY char *name = memory_copy_text(node_list_name(facts->nodes, 0));
+    if (!name)
+        return 0;
+    if (slurm_load_node_single(&answer, name, SHOW_DETAIL) != SLURM_SUCCESS)
+        return failure();
+    if (answer->record_count == 1)
+        gres_text_parse(answer->node_array[0].gres, &facts->node_gpus, facts->gpu_type);
+    slurm_free_node_info_msg(answer);
+    return 0;
 }
 
 /* What the step asked for; a step that asked for nothing has what its job has. */
@@ -94,16 +109,16 @@ static unsigned requested_gpus(const job_step_info_t *step, unsigned nodes, unsi
     return 0;
 }
 
-static void read_step_gpus(struct step_facts *facts)
+static int read_step_gpus(struct step_facts *facts)
 {
     job_step_info_response_msg_t *answer = NULL;
     unsigned nodes = (unsigned)node_list_count(facts->nodes);
-    if (load_step(&answer, facts->job, facts->step) == SLURM_SUCCESS) {
-        if (answer->job_step_count == 1)
-            facts->gpus_per_node =
-                requested_gpus(&answer->job_steps[0], nodes, facts->tasks_per_node);
-        slurm_free_job_step_info_response_msg(answer);
-    }
+    if (load_step(&answer, facts->job, facts->step) != SLURM_SUCCESS)
+        return failure();
+    if (answer->job_step_count == 1)
+        facts->gpus_per_node = requested_gpus(&answer->job_steps[0], nodes, facts->tasks_per_node);
+    slurm_free_job_step_info_response_msg(answer);
+    return 0;
 }
 
 /* --gpus=8 -N2 gives 7 and 1: each node of the step is looked at. */
@@ -171,14 +186,14 @@ static int read_job(struct step_facts *facts, const char *excluded, struct error
 
 /* The text of `scontrol show topology`: the one form that all versions give (the records
  * of the interface are opaque from 23.11 on). */
-static void read_topology(struct step_facts *facts)
+static int read_topology(struct step_facts *facts)
 {
     topo_info_response_msg_t *answer = NULL;
     if (load_topology(&answer) != SLURM_SUCCESS)
-        return;
+        return failure();
     if (!has_topology(answer)) {
         slurm_free_topo_info_msg(answer);
-        return;
+        return 0;
     }
     char *text = NULL;
     size_t bytes = 0;
@@ -191,6 +206,24 @@ static void read_topology(struct step_facts *facts)
         facts->topology_text = memory_copy_bytes(text, bytes);
     free(text); /* open_memstream's own */
     slurm_free_topo_info_msg(answer);
+    return 0;
+}
+
+static int read_gpus(struct step_facts *facts)
+{
+    if (read_node_gpus(facts) < 0)
+        return -1;
+    if (!facts->node_gpus)
+        return 0;
+    if (read_step_gpus(facts) < 0)
+        return -1;
+    return facts->gpus_per_node || read_job(facts, NULL, NULL) == 0 ? 0 : failure();
+}
+
+static int gone_silent(uint32_t job, struct error_info *err)
+{
+    return error_set_system(err, "the controller has stopped answering about job %u: %s; try again",
+                            job, slurm_strerror(errno));
 }
 
 int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct error_info *err)
@@ -200,13 +233,9 @@ int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct 
         step_facts_done(&facts);
         return -1;
     }
-    if (facts.tasks_per_node) {
-        read_node_gpus(&facts);
-        if (facts.node_gpus)
-            read_step_gpus(&facts);
-        if (facts.node_gpus && !facts.gpus_per_node)
-            read_job(&facts, NULL, NULL);
-        read_topology(&facts);
+    if (facts.tasks_per_node && (read_gpus(&facts) < 0 || read_topology(&facts) < 0)) {
+        step_facts_done(&facts);
+        return gone_silent(job, err);
     }
     *ret = facts;
     return 0;
@@ -220,8 +249,10 @@ int step_facts_read_job(uint32_t job, const char *excluded, unsigned tasks_per_n
         step_facts_done(&facts);
         return -1;
     }
-    read_node_gpus(&facts);
-    read_topology(&facts);
+    if (read_node_gpus(&facts) < 0 || read_topology(&facts) < 0) {
+        step_facts_done(&facts);
+        return gone_silent(job, err);
+    }
     *ret = facts;
     return 0;
 }

@@ -358,6 +358,11 @@ END
         launch "slurmctld stopped in the launch" refused --parplan=tp=4
     STAND_IN_BEHIND="kill -STOP $pid; (sleep 2; kill -CONT $pid) </dev/null >/dev/null 2>&1 &" \
         launch "slurmctld stopped behind the plan" "ranked 8" --parplan=tp=4
+    load_plugins
+    "${CC:-cc}" -D_GNU_SOURCE -shared -fPIC -o "$BATS_FILE_TMPDIR/silence.so" "${stand_in%/*}/silence.c"
+    SILENCE="kill -STOP $pid; (sleep 7; kill -CONT $pid) </dev/null >/dev/null 2>&1 &" \
+        LD_PRELOAD=$BATS_FILE_TMPDIR/silence.so \
+        launch "slurmctld stopped between two of our questions" refused --parplan=tp=4
 }
 
 # The pauses are for Slurm: whoever proves who he is while slurmctld reads its configuration is
