@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/master_address.h"
-#include "spank_plugin/step_facts.h"
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +14,14 @@ static bool resolves(const char *name)
     return true;
 }
 
-void master_address_find(const char *node, const char *choice, char *ret, size_t bytes)
+void master_address_find(const struct step_facts *facts, const char *node, const char *choice,
+                         char *ret, size_t bytes)
 {
     char address[NODE_LIST_NAME_BYTES];
     snprintf(ret, bytes, "%s", node);
     if (choice && !strcmp(choice, "name"))
         return;
-    node_address_read(node, address, sizeof(address));
+    node_address_read(facts, node, address, sizeof(address));
     /* Only a NodeAddr that differs costs a look-up: a broken resolver can take seconds. */
     bool differs = strcmp(address, node) != 0;
     if (differs && (choice || !resolves(node)))

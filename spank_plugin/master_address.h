@@ -6,9 +6,10 @@
 #ifndef SPANK_PLUGIN_MASTER_ADDRESS_H
 #define SPANK_PLUGIN_MASTER_ADDRESS_H
 
-#include <stddef.h>
+#include "spank_plugin/step_facts.h"
 
 /* choice: "name", "address", or NULL (find out). */
-void master_address_find(const char *node, const char *choice, char *ret, size_t bytes);
+void master_address_find(const struct step_facts *facts, const char *node, const char *choice,
+                         char *ret, size_t bytes);
 
 #endif

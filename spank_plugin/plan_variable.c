@@ -7,6 +7,7 @@
 
 #define REFUSED "refused"
 #define STEP_BYTES 32
+#define SHOWN_BYTES 32u
 
 int plan_variable_set(uint32_t job, uint32_t step, const struct wire_plan *wire,
                       struct error_info *err)
@@ -28,12 +29,13 @@ int plan_variable_open(const char *text, uint32_t job, uint32_t step, const char
 {
     char expected[STEP_BYTES];
     int length = snprintf(expected, sizeof(expected), "%" PRIu32 ".%" PRIu32 " ", job, step);
+    size_t shown = strcspn(text, " ");
     if (strncmp(text, expected, (size_t)length) != 0)
         return error_set(err,
                          "%.*s is not the plan of step %" PRIu32 ".%" PRIu32
                          "; start the step with "
                          "srun --parplan, and do not set " WIRE_PLAN_VARIABLE,
-                         (int)strcspn(text, " "), text, job, step);
+                         (int)(shown < SHOWN_BYTES ? shown : SHOWN_BYTES), text, job, step);
     const char *plan = text + length;
     *ret_plan = strcmp(plan, REFUSED) == 0 ? NULL : plan;
     return 0;

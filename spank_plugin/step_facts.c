@@ -88,8 +88,12 @@ static int read_node_gpus(struct step_facts *facts)
         return 0;
     if (slurm_load_node_single(&answer, name, SHOW_DETAIL) != SLURM_SUCCESS)
         return failure();
-    if (answer->record_count == 1)
-        gres_text_parse(answer->node_array[0].gres, &facts->node_gpus, facts->gpu_type);
+    if (answer->record_count == 1) {
+        const node_info_t *node = &answer->node_array[0];
+        gres_text_parse(node->gres, &facts->node_gpus, facts->gpu_type);
+        snprintf(facts->first_address, sizeof(facts->first_address), "%s",
+                 node->node_addr ? node->node_addr : "");
+    }
     slurm_free_node_info_msg(answer);
     return 0;
 }
@@ -257,15 +261,15 @@ int step_facts_read_job(uint32_t job, const char *excluded, unsigned tasks_per_n
     return 0;
 }
 
-void node_address_read(const char *node, char *ret, size_t bytes)
+void node_address_read(const struct step_facts *facts, const char *node, char *ret, size_t bytes)
 {
     node_info_msg_t *answer = NULL;
-    snprintf(ret, bytes, "%s", node);
-    char *name = memory_copy_text(node);
+    bool known = facts->first_address[0] && !strcmp(node, node_list_name(facts->nodes, 0));
+    snprintf(ret, bytes, "%s", known ? facts->first_address : node);
+    CLEANUP_MEMORY char *name = known ? NULL : memory_copy_text(node);
     if (name && slurm_load_node_single(&answer, name, SHOW_ALL) == SLURM_SUCCESS) {
         if (answer->record_count == 1 && answer->node_array[0].node_addr)
             snprintf(ret, bytes, "%s", answer->node_array[0].node_addr);
         slurm_free_node_info_msg(answer);
     }
-    memory_free(name);
 }

@@ -24,8 +24,9 @@ struct step_facts {
     unsigned gpus_per_node;  /* of the step, on the node that has fewest; 0: none or unknown */
     size_t fewest_gpus;      /* that node: index into nodes */
     unsigned node_gpus;      /* that a node of this kind has; 0: none or unknown */
-    char gpu_type[GPU_TYPE_BYTES]; /* GRES type, "" unknown */
-    char *topology_text;           /* as scontrol show topology; NULL: none */
+    char first_address[NODE_LIST_NAME_BYTES]; /* NodeAddr of the first node; "" unknown */
+    char gpu_type[GPU_TYPE_BYTES];            /* GRES type, "" unknown */
+    char *topology_text;                      /* as scontrol show topology; NULL: none */
 };
 
 int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct error_info *err);
@@ -35,8 +36,8 @@ int step_facts_read_job(uint32_t job, const char *excluded, unsigned tasks_per_n
                         struct step_facts *ret, struct error_info *err);
 void step_facts_done(struct step_facts *facts);
 
-/* NodeAddr of a node, or its name when the controller does not answer. */
-void node_address_read(const char *node, char *ret, size_t bytes);
+/* NodeAddr of a node of the step, or its name when the controller does not answer. */
+void node_address_read(const struct step_facts *facts, const char *node, char *ret, size_t bytes);
 
 DEFINE_CLEANUP_DONE(step_facts);
 

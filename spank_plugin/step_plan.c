@@ -200,8 +200,8 @@ static int make_wire(const struct step_plan_request *request, bool ordered, stru
                      struct error_info *err)
 {
     char master[WIRE_PLAN_MASTER_BYTES];
-    master_address_find(rank_map_master(plan->placement.map), request->config->master_addr, master,
-                        sizeof(master));
+    master_address_find(request->facts, rank_map_master(plan->placement.map),
+                        request->config->master_addr, master, sizeof(master));
     plan->wire =
         wire_plan_create(plan->placement.map, request->facts->tasks_per_node, master, ordered, err);
     if (!plan->wire)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* srun's own calls to the controller are not part of this: the node's address is its name. */
-void node_address_read(const char *node, char *ret, size_t bytes)
+void node_address_read(const struct step_facts *facts, const char *node, char *ret, size_t bytes)
 {
     snprintf(ret, bytes, "%s", node);
 }
