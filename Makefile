@@ -932,7 +932,7 @@ PLUGIN_LINKED := $(if $(PACKED_TEXTS_BYTES),$(BUILD)/plugin/linked.so,$(BUILD)/s
 $(BUILD)/spank_parplan.so: $(PLUGIN_OBJECTS) $(SPANK_MAP) spank_plugin/pack_texts.sh $(BUILD)/flags
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,--version-script=$(SPANK_MAP) -Wl,-z,relro,-z,now \
-		$(PLUGIN_LDFLAGS) -o $(PLUGIN_LINKED) $(PLUGIN_OBJECTS) $(LDFLAGS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) -lm
+		$(PLUGIN_LDFLAGS) -o $(PLUGIN_LINKED) $(PLUGIN_OBJECTS) $(LDFLAGS) $(YAML_LIBS) $(ZLIB_LIBS) -lm
 	$(if $(PACKED_TEXTS_BYTES),$(Q)spank_plugin/pack_texts.sh $(PLUGIN_LINKED) $@)
 
 # The same, for slurmctld, which no srun waits for: plain objects, no packed messages.

@@ -4,7 +4,6 @@
 #include "base/name_index.h"
 #include "base/text_buffer.h"
 #include <stdarg.h>
-#include <stdbool.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -39,6 +38,7 @@ struct builder {
     size_t child_capacity;
     size_t node_count;
     unsigned documents;
+    bool json;
     struct error_info *err;
 };
 
@@ -119,6 +119,7 @@ static int add_scalar(struct builder *builder, const yaml_event_t *event, unsign
     if (!node)
         return -1;
     node->text = text;
+    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     return 0;
 }
 
@@ -227,8 +228,9 @@ static int error_from_parser(struct builder *builder, const char *text)
         for (size_t i = 0; i < parser->problem_offset; i++)
             line += text[i] == '\n';
     }
-    return error_set(builder->err, "%s:%u: not valid YAML: %s%s%s", builder->document->source, line,
-                     parser->context ? parser->context : "", parser->context ? ", " : "",
+    return error_set(builder->err, "%s:%u: not valid %s: %s%s%s", builder->document->source, line,
+                     builder->json ? "JSON" : "YAML", parser->context ? parser->context : "",
+                     parser->context ? ", " : "",
                      parser->problem ? parser->problem : "unknown problem");
 }
 
@@ -246,10 +248,28 @@ static int run_parser(struct builder *builder, const char *text)
     }
 }
 
+/* \ud800 to \udfff, the halves of a pair, become \ufffd. */
+static char *copy_without_surrogates(const char *text, size_t bytes)
+{
+    char *copy = memory_copy_bytes(text, bytes);
+    for (size_t i = 0; copy && i + 5 < bytes; i++)
+        if (copy[i] == '\\' && copy[++i] == 'u' && (copy[i + 1] | 0x20) == 'd' &&
+            copy[i + 2] >= '8')
+            memcpy(&copy[i + 1], "fffd", 4);
+    return copy;
+}
+
 static int build(struct yaml_document *document, const char *text, size_t bytes,
                  struct error_info *err)
 {
-    struct builder builder = {.document = document, .err = err};
+    struct builder builder = {
+        .document = document,
+        .json = bytes > 0 && (text[0] == '{' || text[0] == '['),
+        .err = err,
+    };
+    CLEANUP_MEMORY char *copy = builder.json ? copy_without_surrogates(text, bytes) : NULL;
+    if (builder.json && !(text = copy))
+        return error_set_memory(err);
     if (!yaml_parser_initialize(&builder.parser))
         return error_set_memory(err);
     yaml_parser_set_encoding(&builder.parser, YAML_UTF8_ENCODING);

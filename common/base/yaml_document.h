@@ -5,6 +5,9 @@
  * more than one document, duplicate keys, keys that are not plain text, depth over
  * YAML_MAXIMUM_DEPTH, more than YAML_MAXIMUM_NODES nodes, text over YAML_MAXIMUM_BYTES,
  * NUL bytes and invalid UTF-8.
+ * JSON is read too, as YAML's flow style: a text whose first character is '{' or '['. In it a
+ * character beyond U+FFFF that is written as two escapes (\ud83d\ude00) becomes two U+FFFD, as
+ * YAML has no such escapes; tabs may indent, and a key has at most 1,024 characters.
  * Everything belongs to the document.
  */
 #ifndef BASE_YAML_DOCUMENT_H
@@ -13,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/texts/packed_text.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 #define YAML_MAXIMUM_BYTES ((size_t)64 << 20)
@@ -24,7 +28,8 @@ enum yaml_kind { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING };
 struct yaml_document;
 
 struct yaml_node {
-    enum yaml_kind kind;
+    enum yaml_kind kind : 8;
+    bool quoted;                             /* YAML_SCALAR: it stands in quotation marks */
     unsigned line;                           /* 1-based */
     const char *key;                         /* the key this node is the value of, or NULL */
     const char *text;                        /* YAML_SCALAR */

@@ -24,7 +24,7 @@ static int check_given(const char *key, size_t offset, unsigned value, struct er
     return 0;
 }
 
-static int read_field(const struct json_value *config, const struct config_field *field,
+static int read_field(const struct yaml_node *config, const struct config_field *field,
                       struct model_spec *model, struct error_info *err)
 {
     struct config_key key = config_find(config, field->keys);
@@ -40,7 +40,7 @@ static int read_field(const struct json_value *config, const struct config_field
     return 0;
 }
 
-static int read_fields(const struct json_value *config, const struct model_family *family,
+static int read_fields(const struct yaml_node *config, const struct model_family *family,
                        struct model_spec *model, struct error_info *err)
 {
     const struct config_field *field;
@@ -73,7 +73,7 @@ static const struct {
     {"use_qk_norm", TRAIT(FLAG_QK_NORM), TRAIT_QK_NORM_ASKED},
 };
 
-static int read_switches(const struct json_value *config, const struct model_family *family,
+static int read_switches(const struct yaml_node *config, const struct model_family *family,
                          struct model_spec *model, struct error_info *err)
 {
     bool separate_norms = false;
@@ -102,7 +102,7 @@ static int read_switches(const struct json_value *config, const struct model_fam
 
 /* Falcon 7B shares one k and v; the new architecture (40B and later) groups them, and gives
  * attention and MLP a norm each. */
-static int read_falcon(const struct json_value *config, struct model_spec *model,
+static int read_falcon(const struct yaml_node *config, struct model_spec *model,
                        struct error_info *err)
 {
     bool grouped = false, parallel = true, multi_query = true;
@@ -120,7 +120,7 @@ static int read_falcon(const struct json_value *config, struct model_spec *model
                     : 0;
 }
 
-static int read_opt(const struct json_value *config, struct model_spec *model,
+static int read_opt(const struct yaml_node *config, struct model_spec *model,
                     struct error_info *err)
 {
     unsigned word_width = model->hidden;
@@ -143,7 +143,7 @@ static int read_opt(const struct json_value *config, struct model_spec *model,
     return 0;
 }
 
-static int read_bigcode(const struct json_value *config, struct model_spec *model,
+static int read_bigcode(const struct yaml_node *config, struct model_spec *model,
                         struct error_info *err)
 {
     bool shared = true;
@@ -155,7 +155,7 @@ static int read_bigcode(const struct json_value *config, struct model_spec *mode
 }
 
 /* Attention and MLP side by side share one norm. */
-static int read_stablelm(const struct json_value *config, struct model_spec *model,
+static int read_stablelm(const struct yaml_node *config, struct model_spec *model,
                          struct error_info *err)
 {
     bool parallel = false;
@@ -166,7 +166,7 @@ static int read_stablelm(const struct json_value *config, struct model_spec *mod
     return 0;
 }
 
-static int read_gemma3(const struct json_value *config, struct model_spec *model,
+static int read_gemma3(const struct yaml_node *config, struct model_spec *model,
                        struct error_info *err)
 {
     (void)config;
@@ -180,7 +180,7 @@ static int read_gemma3(const struct json_value *config, struct model_spec *model
     return 0;
 }
 
-static int read_mpt(const struct json_value *config, struct model_spec *model,
+static int read_mpt(const struct yaml_node *config, struct model_spec *model,
                     struct error_info *err)
 {
     unsigned ratio = 0;
@@ -194,7 +194,7 @@ static int read_mpt(const struct json_value *config, struct model_spec *model,
 }
 
 /* Experts that every token uses, given as the width of all of them together. */
-static int read_shared_width(const struct json_value *config, struct model_spec *model,
+static int read_shared_width(const struct yaml_node *config, struct model_spec *model,
                              struct error_info *err)
 {
     struct config_key key =
@@ -212,33 +212,32 @@ static int read_shared_width(const struct json_value *config, struct model_spec 
 }
 
 /* mlp_only_layers lists dense layers; only the first k of all can be described. */
-static int read_sparse(const struct json_value *config, struct model_spec *model,
+static int read_sparse(const struct yaml_node *config, struct model_spec *model,
                        struct error_info *err)
 {
-    const struct json_value *dense = config_find(config, "mlp_only_layers").value;
-    for (size_t i = 0; i < json_value_count(dense); i++) {
-        uint64_t layer;
-        if (json_value_unsigned(json_value_at(dense, i), model->layers, &layer) < 0 || layer != i)
+    const struct yaml_node *dense = config_find(config, "mlp_only_layers").value;
+    for (size_t i = 0; i < config_count(dense); i++) {
+        unsigned layer;
+        if (!config_whole(dense->children[i], model->layers, &layer) || layer != i)
             return error_set(err, "mlp_only_layers: only the first layers, in order, are known");
     }
-    model->dense_layers = (unsigned)json_value_count(dense);
+    model->dense_layers = (unsigned)config_count(dense);
     return read_shared_width(config, model, err);
 }
 
-static int read_leading(const struct json_value *config, struct model_spec *model,
+static int read_leading(const struct yaml_node *config, struct model_spec *model,
                         struct error_info *err)
 {
-    unsigned frequency = 1;
-    uint64_t last;
+    unsigned frequency = 1, last;
     if (config_number(config, "moe_layer_freq", &frequency, err) < 0)
         return -1;
     if (frequency != 1)
         return error_set(err, "moe_layer_freq: %u: only 1 is known", frequency);
-    const struct json_value *end = config_find(config, "moe_layer_end_index").value;
-    if (json_value_unsigned(end, model->layers, &last) == 0 && last + 1 < model->layers)
+    const struct yaml_node *end = config_find(config, "moe_layer_end_index").value;
+    if (config_whole(end, model->layers, &last) && last + 1 < model->layers)
         return error_set(err, "moe_layer_end_index: only the last layer, %u, is known",
                          model->layers - 1);
-    const char *method = json_value_text(config_find(config, "topk_method").value);
+    const char *method = config_text(config_find(config, "topk_method").value);
     if (method)
         model->router_bias = strcmp(method, "noaux_tc") == 0;
     if (model->experts == 0)
@@ -248,17 +247,16 @@ static int read_leading(const struct json_value *config, struct model_spec *mode
 }
 
 /* moe_layers, where it is given, must say what interleave_moe_layer_step says. */
-static int read_llama4(const struct json_value *config, struct model_spec *model,
+static int read_llama4(const struct yaml_node *config, struct model_spec *model,
                        struct error_info *err)
 {
-    const struct json_value *list = config_find(config, "moe_layers").value;
-    bool same = json_value_count(list) == model_moe_layers(model, model->layers);
+    const struct yaml_node *list = config_find(config, "moe_layers").value;
+    bool same = config_count(list) == model_moe_layers(model, model->layers);
     model->shared_experts = 1;
-    for (size_t i = 0; same && i < json_value_count(list); i++) {
-        uint64_t layer;
-        same = json_value_unsigned(json_value_at(list, i), model->layers, &layer) == 0 &&
-               model_layer_is_moe(model, (unsigned)layer) &&
-               model_moe_layers(model, (unsigned)layer) == i;
+    for (size_t i = 0; same && i < config_count(list); i++) {
+        unsigned layer;
+        same = config_whole(list->children[i], model->layers, &layer) &&
+               model_layer_is_moe(model, layer) && model_moe_layers(model, layer) == i;
     }
     if (list && !same)
         return error_set(err, "moe_layers: only every n-th layer, as interleave_moe_layer_step "
@@ -266,8 +264,8 @@ static int read_llama4(const struct json_value *config, struct model_spec *model
     return 0;
 }
 
-static int (*const ways[FAMILY_WAY_COUNT])(const struct json_value *config,
-                                           struct model_spec *model, struct error_info *err) = {
+static int (*const ways[FAMILY_WAY_COUNT])(const struct yaml_node *config, struct model_spec *model,
+                                           struct error_info *err) = {
     [WAY_FALCON] = read_falcon,     [WAY_OPT] = read_opt,       [WAY_BIGCODE] = read_bigcode,
     [WAY_STABLELM] = read_stablelm, [WAY_GEMMA3] = read_gemma3, [WAY_SPARSE] = read_sparse,
     [WAY_LEADING] = read_leading,   [WAY_LLAMA4] = read_llama4, [WAY_MPT] = read_mpt,
@@ -275,11 +273,11 @@ static int (*const ways[FAMILY_WAY_COUNT])(const struct json_value *config,
 
 /* --- which family, which part ------------------------------------------------------------- */
 
-static const struct model_family *find_family(const struct json_value *config,
+static const struct model_family *find_family(const struct yaml_node *config,
                                               struct error_info *err)
 {
     char list[MODEL_FAMILY_LIST_BYTES];
-    const char *type = json_value_text(json_value_get(config, "model_type"));
+    const char *type = config_text(config_find(config, "model_type").value);
     if (!type)
         return error_null(
             error_set(err, "model_type is missing; is this a Hugging Face config.json?"));
@@ -295,7 +293,7 @@ static const struct model_family *find_family(const struct json_value *config,
                                 type, list));
 }
 
-static int read_part(const struct json_value *config, struct model_spec *model,
+static int read_part(const struct yaml_node *config, struct model_spec *model,
                      struct error_info *err)
 {
     const struct model_family *family = find_family(config, err);
@@ -314,12 +312,12 @@ static int read_part(const struct json_value *config, struct model_spec *model,
 
 /* The part that makes text, of a model that also sees or hears; else all of it. Its embedding
  * is tied as the whole says where it does not say so itself. */
-static int read_text_part(const struct json_value *config, struct model_spec *model,
+static int read_text_part(const struct yaml_node *config, struct model_spec *model,
                           bool *ret_only_part, struct error_info *err)
 {
     struct config_key part =
         config_find(config, "text_config|llm_config|language_config|thinker_config.text_config");
-    if (!json_value_text(json_value_get(part.value, "model_type"))) {
+    if (!config_text(config_find(part.value, "model_type").value)) {
         *ret_only_part = config_find(config, "vision_config|audio_config").value;
         return read_part(config, model, err);
     }
@@ -334,15 +332,17 @@ static int read_text_part(const struct json_value *config, struct model_spec *mo
 struct model_spec *model_spec_parse_config(const char *text, size_t bytes, const char *source,
                                            struct error_info *err)
 {
-    CLEANUP(json_value) struct json_value *config = json_value_parse(text, bytes, source, err);
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
     struct model_spec model;
     bool only_part = false;
     char title[TITLE_MAXIMUM_BYTES];
-    if (!config)
+    if (!document)
         return NULL;
+    const struct yaml_node *config = yaml_document_root(document);
     if (read_text_part(config, &model, &only_part, err) < 0)
         return error_null(error_prefix(err, "%s", source));
-    const char *path = json_value_text(json_value_get(config, "_name_or_path"));
+    const char *path = config_text(config_find(config, "_name_or_path").value);
     model.name = path && path[0] != '\0' ? path : source;
     if (only_part) {
         snprintf(title, sizeof(title), "%.960s (text model)", model.name);

@@ -29,15 +29,15 @@ int config_check_recurrent(const char *type, struct error_info *err)
                      type, remedy);
 }
 
-static int count_full_layers(const struct json_value *types, const struct model_spec *model,
+static int count_full_layers(const struct yaml_node *types, const struct model_spec *model,
                              unsigned *ret, struct error_info *err)
 {
     unsigned full = 0;
-    if (json_value_kind(types) != JSON_ARRAY || json_value_count(types) != model->layers)
+    if (config_count(types) != model->layers)
         return error_set(err, "layer_types: %zu entries for %u layers; give one for each",
-                         json_value_count(types), model->layers);
+                         config_count(types), model->layers);
     for (unsigned i = 0; i < model->layers; i++) {
-        const char *word = json_value_text(json_value_at(types, i));
+        const char *word = config_text(types->children[i]);
         bool whole = word && strcmp(word, "full_attention") == 0;
         if (!word || (!whole && strcmp(word, "sliding_attention") != 0 &&
                       strcmp(word, "chunked_attention") != 0))
@@ -50,12 +50,12 @@ static int count_full_layers(const struct json_value *types, const struct model_
 }
 
 /* Where the layers alternate by a rule. */
-static int alternate(const struct json_value *config, const struct model_family *family,
+static int alternate(const struct yaml_node *config, const struct model_family *family,
                      struct model_spec *model, struct error_info *err)
 {
     unsigned every = family->full_attention_every, first = 0;
-    const struct json_value *pattern = config_find(config, "sliding_window_pattern").value;
-    if (json_value_kind(pattern) == JSON_NUMBER &&
+    const struct yaml_node *pattern = config_find(config, "sliding_window_pattern").value;
+    if (pattern && pattern->kind == YAML_SCALAR && !pattern->quoted &&
         config_number(config, "sliding_window_pattern", &every, err) < 0)
         return -1;
     if (family->traits & TRAIT_WINDOW_ASKED &&
@@ -66,10 +66,10 @@ static int alternate(const struct json_value *config, const struct model_family 
     return 0;
 }
 
-int config_read_windows(const struct json_value *config, const struct model_family *family,
+int config_read_windows(const struct yaml_node *config, const struct model_family *family,
                         struct model_spec *model, struct error_info *err)
 {
-    const struct json_value *types = config_find(config, "layer_types").value;
+    const struct yaml_node *types = config_find(config, "layer_types").value;
     bool used = family->traits & TRAIT_WINDOW;
     unsigned window = 0, full = 0;
     if (types && count_full_layers(types, model, &full, err) < 0)

@@ -9,7 +9,7 @@
 #ifndef WORKLOAD_CONFIG_CONFIG_LAYERS_H
 #define WORKLOAD_CONFIG_CONFIG_LAYERS_H
 
-#include "base/json_document.h"
+#include "base/yaml_document.h"
 #include "workload/model_family.h"
 
 /* A model_type that has such layers: refused in one line, which also says what to do. */
@@ -20,7 +20,7 @@ int config_check_recurrent(const char *type, struct error_info *err);
  * own alternation. A chunk counts as a window of its length, which is the most that it costs.
  * Refuses layer_types that name anything but full, sliding or chunked attention, and lists of
  * another length than the model has layers. */
-int config_read_windows(const struct json_value *config, const struct model_family *family,
+int config_read_windows(const struct yaml_node *config, const struct model_family *family,
                         struct model_spec *model, struct error_info *err);
 
 #endif

@@ -57,6 +57,7 @@ static void keeps_order_keys_and_lines(void **state)
         assert_int_equal(node->position, i);
         assert_ptr_equal(node->parent, root);
         assert_ptr_equal(node->document, document);
+        assert_int_equal(node->quoted, strcmp(node->key, "quoted") == 0);
     }
     assert_null(yaml_node_get(root, "absent"));
     assert_null(yaml_node_get(root->children[0], "x"));

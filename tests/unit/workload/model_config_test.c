@@ -52,6 +52,32 @@ static void switches_are_read(void **state)
     assert_string_equal(model->name, "org/x?");
 }
 
+/* What JSON has and block YAML has not; and texts that look like YAML. */
+static void reads_all_forms_of_json(void **state)
+{
+    (void)state;
+    static const char text[] = "{\n\t\"model_type\":\"llama\",\n\t\"hidden_size\": "
+                               "6.4e1,\"num_hidden_layers\":\n\t\t2.0,\n"
+                               "\t\"num_attention_heads\"\t:4,\"vocab_size\":1E2,\"intermediate_"
+                               "size\":128,\"head_dim\":32,\n"
+                               "\t\"_name_or_path\":\"a\\/b "
+                               "\\ud83d\\uDE00\",\"rope_theta\":-1e-05,\"empty\":[],\"none\":{},\n"
+                               "\t\"chat\":\"\\\\ud83d: #{%- if x "
+                               "%}\\n\",\"id2label\":{\"0\":\"L\\u00e9: - 'x'\",\"1\":\"\"},\n"
+                               "\t\"rope_scaling\":{\"long_factor\":[1.0,\n\t\t2.5],\"type\":null},"
+                               "\"tie_word_embeddings\":true\n}\n";
+    struct error_info err = {0};
+    CLEANUP(model_spec) struct model_spec *model = parse(text, &err);
+    if (!model)
+        fail_msg("%s", err.text);
+    assert_string_equal(model->name, "a/b \xef\xbf\xbd\xef\xbf\xbd");
+    assert_int_equal(model->hidden, 64);
+    assert_int_equal(model->layers, 2);
+    assert_int_equal(model->vocabulary, 100);
+    assert_int_equal(model->head_dim, 32);
+    assert_true(model->tied_embeddings);
+}
+
 static void latent_attention_has_widths_of_its_own(void **state)
 {
     (void)state;
@@ -149,6 +175,21 @@ static const struct {
      "config.json: heads: 4 is not divisible by the 3 kv_heads; use 4 kv_heads"},
     {LLAMA ",\"head_dim\":100000}",
      "config.json: head_dim: 100000 is not a whole number from 1 to 65536"},
+    {LLAMA ",\"head_dim\":0x20}",
+     "config.json: head_dim is not a whole number from 0 to 2147483647"},
+    {LLAMA ",\"head_dim\":2147483648}",
+     "config.json: head_dim is not a whole number from 0 to 2147483647"},
+    {LLAMA ",\"head_dim\":[8]}",
+     "config.json: head_dim is not a whole number from 0 to 2147483647"},
+    {LLAMA ",\"tie_word_embeddings\":\"true\"}",
+     "config.json: tie_word_embeddings is neither true nor false"},
+    {"{\"model_type\":llama}",
+     "config.json: model_type is missing; is this a Hugging Face config.json?"},
+    {"{\"a\":1,\n\"a\":2}", "config.json:2: a: the key stands twice, first in line 1"},
+    {"{\n\"a\":\n",
+     "config.json:3: not valid JSON: while parsing a flow node, did not find expected "
+     "node content"},
+    {"", "config.json: the file is empty"},
     {LLAMA ",\"tie_word_embeddings\":1}",
      "config.json: tie_word_embeddings is neither true nor false"},
     {"{\"model_type\":\"llama\",\"hidden_size\":65,\"num_hidden_layers\":2,"
@@ -248,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(null_counts_as_absent),
         cmocka_unit_test(switches_are_read),
+        cmocka_unit_test(reads_all_forms_of_json),
         cmocka_unit_test(latent_attention_has_widths_of_its_own),
         cmocka_unit_test(a_deepseek_without_experts_is_dense),
         cmocka_unit_test(families_have_their_own_ways),
