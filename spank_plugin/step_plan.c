@@ -15,7 +15,9 @@
 static int unreadable(const char *path, struct error_info *err)
 {
     const char *remedy =
-        path[0] == '/' ? "" : "; give an absolute path where the step starts in another folder";
+        path[0] == '/'
+            ? ""
+            : UNPACKED_TEXT("; give an absolute path where the step starts in another folder");
     if (!err)
         return -1;
     char reason[ERROR_TEXT_BYTES];

@@ -14,9 +14,9 @@ static void describe_split(const struct step_plan *plan, struct text_buffer *out
 {
     char degrees[DEGREES_TEXT_BYTES];
     if (plan->placement.map->locality_only) {
-        text_buffer_add_text(out, "no model and no degrees named, so ranks follow the fabric only "
-                                  "(name them: --parplan=auto,model=llama3-8b,global_batch=512 or "
-                                  "tp=8,pp=4)");
+        text_buffer_add(out, "no model and no degrees named, so ranks follow the fabric only "
+                             "(name them: --parplan=auto,model=llama3-8b,global_batch=512 or "
+                             "tp=8,pp=4)");
         return;
     }
     degrees_text(&plan->placement.plan.degrees, degrees);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <yaml.h>
 
-#undef yaml_node_error /* the function itself: base/texts/packed_text.h */
-
 #define FIRST_CAPACITY 16u
 #define PATH_BYTES 512u
 #define SHORT_MAPPING 16u /* up to here, comparing all keys is cheaper than an index */
@@ -77,7 +75,7 @@ static bool expects_key(struct builder *builder)
 static struct yaml_node *add_node(struct builder *builder, enum yaml_kind kind, unsigned line)
 {
     if (++builder->node_count > YAML_MAXIMUM_NODES) {
-        error_at(builder, line, "the file has too many values");
+        error_at(builder, line, UNPACKED_TEXT("the file has too many values"));
         return NULL;
     }
     struct yaml_node *node = arena_allocate(builder->document->arena, sizeof(*node));
@@ -103,9 +101,10 @@ static int add_scalar(struct builder *builder, const yaml_event_t *event, unsign
     const char *value = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (event->data.scalar.anchor || event->data.scalar.tag)
-        return error_at(builder, line, "anchors and tags are not supported; write the value out");
+        return error_at(builder, line,
+                        UNPACKED_TEXT("anchors and tags are not supported; write the value out"));
     if (memchr(value, '\0', length))
-        return error_at(builder, line, "a text holds a NUL character");
+        return error_at(builder, line, UNPACKED_TEXT("a text holds a NUL character"));
     char *text = arena_copy_bytes(builder->document->arena, value, length);
     if (!text)
         return error_set_memory(builder->err);
@@ -127,9 +126,10 @@ static int open_collection(struct builder *builder, enum yaml_kind kind, const v
                            const void *tag, unsigned line)
 {
     if (anchor || tag)
-        return error_at(builder, line, "anchors and tags are not supported; write the value out");
+        return error_at(builder, line,
+                        UNPACKED_TEXT("anchors and tags are not supported; write the value out"));
     if (expects_key(builder))
-        return error_at(builder, line, "a key must be plain text");
+        return error_at(builder, line, UNPACKED_TEXT("a key must be plain text"));
     if (builder->depth == YAML_MAXIMUM_DEPTH)
         return error_set(builder->err, "%s:%u: nested deeper than %u levels",
                          builder->document->source, line, YAML_MAXIMUM_DEPTH);
@@ -197,9 +197,12 @@ static int handle_event(struct builder *builder, const yaml_event_t *event)
     unsigned line = (unsigned)event->start_mark.line + 1;
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return ++builder->documents > 1 ? error_at(builder, line, "a second document starts") : 0;
+        return ++builder->documents > 1
+                   ? error_at(builder, line, UNPACKED_TEXT("a second document starts"))
+                   : 0;
     case YAML_ALIAS_EVENT:
-        return error_at(builder, line, "aliases are not supported; write the value out");
+        return error_at(builder, line,
+                        UNPACKED_TEXT("aliases are not supported; write the value out"));
     case YAML_SCALAR_EVENT:
         return add_scalar(builder, event, line);
     case YAML_SEQUENCE_START_EVENT:
@@ -349,21 +352,6 @@ static void write_path(const struct yaml_node *node, char path[PATH_BYTES])
     }
 }
 
-int yaml_node_error(const struct yaml_node *node, struct error_info *err, const char *format, ...)
-{
-    if (!err)
-        return -1;
-    char reason[ERROR_TEXT_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    text_format(reason, sizeof(reason), format, arguments);
-    va_end(arguments);
-    char path[PATH_BYTES];
-    write_path(node, path);
-    return error_set(err, "%s:%u: %s%s%s", node->document->source, node->line, path,
-                     path[0] ? ": " : "", reason);
-}
-
 int yaml_document_check_schema(const struct yaml_document *document, const char *schema,
                                struct error_info *err)
 {
@@ -380,4 +368,21 @@ int yaml_document_check_schema(const struct yaml_document *document, const char 
         return yaml_node_error(found, err, "'%.60s' is not supported here; write 'schema: %s'",
                                found->text, schema);
     return 0;
+}
+
+#undef yaml_node_error /* the function itself: base/texts/packed_text.h */
+
+int yaml_node_error(const struct yaml_node *node, struct error_info *err, const char *format, ...)
+{
+    if (!err)
+        return -1;
+    char reason[ERROR_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    text_format(reason, sizeof(reason), format, arguments);
+    va_end(arguments);
+    char path[PATH_BYTES];
+    write_path(node, path);
+    return error_set(err, "%s:%u: %s%s%s", node->document->source, node->line, path,
+                     path[0] ? ": " : "", reason);
 }

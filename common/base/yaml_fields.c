@@ -107,12 +107,17 @@ static uint64_t whole_limit(double limit)
     return limit < 0x1p64 ? (uint64_t)limit : UINT64_MAX;
 }
 
+static double minimum_of_field(const struct yaml_field *field)
+{
+    return round_significant((double)field->minimum, YAML_MINIMUM_DIGITS);
+}
+
 static int load_unsigned(const char *text, const struct yaml_field *field, void *target,
                          struct error_info *err)
 {
     uint64_t maximum = field->maximum > 0 ? whole_limit(field->maximum) : UINT64_MAX;
     uint64_t number;
-    if (parse_unsigned(text, whole_limit(field->minimum), maximum, &number, err) < 0)
+    if (parse_unsigned(text, whole_limit((double)field->minimum), maximum, &number, err) < 0)
         return -1;
     memcpy(target, &number, sizeof(number));
     return 0;
@@ -123,7 +128,7 @@ static int load_real(const char *text, const struct yaml_field *field, void *tar
 {
     double number;
     double maximum = field->maximum == 0 ? DBL_MAX : field->maximum;
-    if (parse_real(text, field->minimum, maximum, &number, err) < 0)
+    if (parse_real(text, minimum_of_field(field), maximum, &number, err) < 0)
         return -1;
     memcpy(target, &number, sizeof(number));
     return 0;
@@ -138,9 +143,9 @@ static int load_bytes(const char *text, const struct yaml_field *field, void *ta
     if (bytes > 0 && strspn(text, "0123456789.") == strlen(text))
         return error_set(err, "%.40s has no unit; write %.40sGiB or %.40sGB (or B for bytes)", text,
                          text, text);
-    if (bytes < whole_limit(field->minimum))
+    if (bytes < whole_limit((double)field->minimum))
         return error_set(err, "'%s' is less than the %.0f bytes that are possible", text,
-                         field->minimum);
+                         (double)field->minimum);
     if (field->maximum > 0 && bytes > whole_limit(field->maximum))
         return error_set(err, "'%s' is more than the %.0f bytes that are possible", text,
                          field->maximum);

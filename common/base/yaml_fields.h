@@ -28,14 +28,16 @@ enum yaml_type {
     YAML_NODE      /* const struct yaml_node * */
 };
 
+#define YAML_MINIMUM_DIGITS 6u
+
 /* Packed: there are hundreds, and the plugin counts its bytes. */
 struct yaml_field {
     const char *key;
-    double minimum; /* numbers */
     union {
         double maximum;             /* numbers; 0 means no maximum */
         const char *const *choices; /* YAML_CHOICE: NULL-terminated */
     };
+    float minimum; /* numbers; counts with YAML_MINIMUM_DIGITS digits: 0.1 is 0.1 */
     uint16_t offset;
     uint8_t type; /* enum yaml_type */
     bool required;

@@ -11,7 +11,7 @@
 #define SHARE_FIELD(type_, field_)                                                                 \
     {                                                                                              \
         .key = #field_, .type = YAML_REAL, .offset = offsetof(struct type_, field_),               \
-        .required = true, .minimum = 1e-6, .maximum = 1                                            \
+        .required = true, .minimum = 1e-6f, .maximum = 1                                           \
     }
 #define REAL_FIELD(type_, field_)                                                                  \
     {                                                                                              \
@@ -103,7 +103,7 @@ struct root {
 #define FIGURE_FIELD(field_, maximum_)                                                             \
     {                                                                                              \
         .key = #field_, .type = YAML_REAL, .offset = offsetof(struct root, figures.field_),        \
-        .required = true, .minimum = 1e-6, .maximum = maximum_                                     \
+        .required = true, .minimum = 1e-6f, .maximum = maximum_                                    \
     }
 
 static const struct yaml_field root_fields[] = {

@@ -74,8 +74,8 @@ static int check_schedule(const struct job_spec *job, const struct degrees *degr
     if (none == (degrees->pp > 1))
         return error_set(err, "%s: schedule=%s contradicts pp=%u; %s", schedule->where,
                          schedule->text, degrees->pp,
-                         none ? "use schedule=1f1b, or pp=1"
-                              : "use pp=2 or more, or leave schedule out");
+                         none ? UNPACKED_TEXT("use schedule=1f1b, or pp=1")
+                              : UNPACKED_TEXT("use pp=2 or more, or leave schedule out"));
     if (schedule->number == SCHEDULE_INTERLEAVED && degrees->vpp == 1)
         return error_set(err, "%s: schedule=interleaved needs two chunks or more; give vpp=2",
                          schedule->where);

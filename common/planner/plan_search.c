@@ -86,20 +86,22 @@ static int add_fixed_notes(struct assembly *assembly, struct error_info *err)
     const struct job_spec *job = context->request->job;
     bool many = context->world > context->shape.gpus_per_node;
     const struct fixed_note notes[] = {
-        {!context->gpu, "the GPU is not in the catalogue: no step times, no MFU"},
-        {context->capacity_bytes == 0, "the GPU's memory is unknown: nothing says what fits"},
+        {!context->gpu, PACKED_TEXT("the GPU is not in the catalogue: no step times, no MFU")},
+        {context->capacity_bytes == 0,
+         PACKED_TEXT("the GPU's memory is unknown: nothing says what fits")},
         {!context->shape.domain_known,
-         "NVLink is unknown: times assume PCIe between the GPUs of a node"},
+         PACKED_TEXT("NVLink is unknown: times assume PCIe between the GPUs of a node")},
         {many && context->network_assumed,
-         "the NICs' rate is unknown: times assume 100 Gb/s for each GPU"},
+         PACKED_TEXT("the NICs' rate is unknown: times assume 100 Gb/s for each GPU")},
         {many && context->shape.tier_count == 0,
-         "nothing is known between nodes: all count as equally far"},
+         PACKED_TEXT("nothing is known between nodes: all count as equally far")},
         {context->model->experts == 0 &&
              (job->values[JOB_IMBALANCE].given || job->values[JOB_CAPACITY_FACTOR].given),
-         "imbalance and capacity_factor are of experts, which the model does not have"},
+         PACKED_TEXT(
+             "imbalance and capacity_factor are of experts, which the model does not have")},
     };
     for (size_t i = 0; i < COUNT_OF(notes); i++)
-        if (notes[i].applies && add_note(assembly->list, notes[i].text, err) < 0)
+        if (notes[i].applies && add_note(assembly->list, packed_text(notes[i].text), err) < 0)
             return -1;
     return 0;
 }

@@ -88,8 +88,9 @@ static const char *layout_words(const struct strategy *strategy, const struct pl
         return "";
     const char *words = arena_format(
         strategy->arena, "; %u layers do not divide evenly: %s%s, the others hold %u each", layers,
-        layout.first_short > 0 ? "the embedding counts as a layer, " : "",
-        layout.last_short > 1 ? "the last stage holds fewer" : "the loss counts as a layer",
+        layout.first_short > 0 ? UNPACKED_TEXT("the embedding counts as a layer, ") : "",
+        layout.last_short > 1 ? UNPACKED_TEXT("the last stage holds fewer")
+                              : UNPACKED_TEXT("the loss counts as a layer"),
         layout.chunk_layers * layout.vpp);
     return words ? words : "";
 }
@@ -107,7 +108,8 @@ const char *strategy_reason_chosen(const struct strategy *strategy)
     if (!simple || !fastest)
         return arena_format(strategy->arena, "%.4g s a step, the best that fits; nothing %s fits%s",
                             chosen->time.step_seconds,
-                            simple ? "that splits the model" : "without splitting the model",
+                            simple ? "that splits the model"
+                                   : UNPACKED_TEXT("without splitting the model"),
                             layout);
     const char *ours = words_figure(strategy, simple), *theirs = words_figure(strategy, fastest);
     const char *margin = words_against_margin(strategy, simple, fastest);

@@ -179,9 +179,9 @@ static void add_cost(const struct mapping_cost *cost, const struct text_style *s
     if (text_table_rows(table) == 0)
         return;
     text_heading(style, out, "%s",
-                 cost->bytes_known ? "Bytes per step, by how far they go"
-                                   : "Neighbour pairs, by how far they are "
-                                     "(bytes need --model)");
+                 cost->bytes_known ? UNPACKED_TEXT("Bytes per step, by how far they go")
+                                   : UNPACKED_TEXT("Neighbour pairs, by how far they are "
+                                                   "(bytes need --model)"));
     text_table_write(table, style, out);
 }
 
@@ -189,11 +189,11 @@ static void add_cost(const struct mapping_cost *cost, const struct text_style *s
 static void add_gap(const struct mapping_quality *quality, struct text_buffer *out)
 {
     if (quality->optimal) {
-        text_buffer_add_text(out, "the least there can be");
+        text_buffer_add(out, "the least there can be");
         return;
     }
     text_buffer_add_real(out, 100 * mapping_quality_gap(quality), 3);
-    text_buffer_add_text(out, " % above the lower bound");
+    text_buffer_add(out, " %% above the lower bound");
 }
 
 static void add_quality(const struct map_report *report, struct text_buffer *out)
@@ -203,7 +203,7 @@ static void add_quality(const struct map_report *report, struct text_buffer *out
     if (!quality->optimal && quality->lower_bound <= 0)
         return;
     if (!outlook->cost.seconds_known) {
-        text_buffer_add_text(out, "  by the rule's weights (TP nearest, replicas last): ");
+        text_buffer_add(out, "  by the rule's weights (TP nearest, replicas last): ");
         add_gap(quality, out);
         text_buffer_add_text(out, "\n");
         return;
@@ -261,7 +261,7 @@ static void add_title(const struct map_report *report, const struct text_style *
     text_heading(style, out, "%llu ranks on %zu node%s of %s", (unsigned long long)map->world,
                  map->block_count, map->block_count == 1 ? "" : "s", map->cluster->name);
     if (map->locality_only)
-        text_buffer_add_text(out, "  locality only: node, GPU and NIC order; no degrees given");
+        text_buffer_add(out, "  locality only: node, GPU and NIC order; no degrees given");
     else
         text_buffer_add(out, "  %s, rank order %s", degrees, rank_order_name(map->order));
     text_buffer_add(out, "; MASTER_ADDR %s\n", rank_map_master(map));
@@ -294,7 +294,7 @@ void map_report_text(const struct map_report *report, const struct text_style *s
     text_buffer_add_text(out, "\n");
     text_table_write(table, style, out);
     if (!report->every_rank && report->map->world >= MAP_REPORT_FOLD_RANKS)
-        text_buffer_add_text(out, "  one row per node; --all prints one per rank\n");
+        text_buffer_add(out, "  one row per node; --all prints one per rank\n");
     add_cost(&report->outlook->cost, style, out);
     add_quality(report, out);
     add_strays(report->map, out);

@@ -75,7 +75,7 @@ static void add_time(const struct plan *plan, const struct text_style *style,
     CLEANUP(text_table) struct text_table *table = text_table_create(columns, COUNT_OF(columns));
     text_heading(style, out, "Step time, exposed part of each");
     if (!(time->step_seconds > 0.0)) {
-        text_buffer_add_text(out, "  unknown: the GPU is not in the catalogue\n");
+        text_buffer_add(out, "  unknown: the GPU is not in the catalogue\n");
         return;
     }
     for (unsigned i = 0; i < TIME_PART_COUNT; i++) {

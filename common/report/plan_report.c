@@ -152,7 +152,7 @@ static void write_misfit(const struct plan_report *report, struct text_buffer *o
         size_t before = out->length;
         plan_report_rejections(report->list, "; left out: ", out);
         if (out->length == before)
-            text_buffer_add_text(out, ": no configuration is within the bounds");
+            text_buffer_add(out, ": no configuration is within the bounds");
         return;
     }
     char degrees[DEGREES_TEXT_BYTES];

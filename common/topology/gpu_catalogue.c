@@ -44,7 +44,7 @@ static const struct yaml_field entry_fields[] = {
 
 #define FLOPS_FIELD(key_, precision)                                                               \
     {                                                                                              \
-        .key = key_, .type = YAML_REAL, .offset = (precision) * sizeof(double), .minimum = 0.1     \
+        .key = key_, .type = YAML_REAL, .offset = (precision) * sizeof(double), .minimum = 0.1f    \
     }
 
 /* Into an array of GPU_PRECISION_COUNT doubles. */

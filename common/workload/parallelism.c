@@ -206,7 +206,7 @@ static void remedy_text(const struct degrees *degrees, uint64_t world, bool exac
                         char ret[static DEGREES_TEXT_BYTES])
 {
     snprintf(ret, DEGREES_TEXT_BYTES,
-             exact ? "use other degrees" : "use degrees whose product divides it");
+             exact ? "use other degrees" : UNPACKED_TEXT("use degrees whose product divides it"));
     for (unsigned i = 0; i < COUNT_OF(remedy_order); i++) {
         unsigned field = remedy_order[i];
         uint64_t value = value_that_fits(degrees, field, world, exact);

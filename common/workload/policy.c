@@ -60,7 +60,7 @@ say(const struct check *check, enum policy_result result, enum policy_code code,
         snprintf(ret->text + length, sizeof(ret->text) - length, "%s use tp=%u%s%s",
                  strchr(format, ';') ? ", or" : ";", usable, usable > 1 ? " or less" : "",
                  check->policy->on_violation == POLICY_FIX
-                     ? " (on_violation: fix changes only degrees that parplan chose)"
+                     ? UNPACKED_TEXT(" (on_violation: fix changes only degrees that parplan chose)")
                      : "");
     error_clean_text(ret->text);
     ret->result = result;
@@ -202,10 +202,11 @@ static void check_unknown(const struct check *check, const char *what, const cha
 static void check_nvlink_unknown(const struct check *check)
 {
     if (check->place->nvlink_known && check->place->nvlink_domain_gpus > 0)
-        check_unknown(check, "the NVLink between nodes",
-                      "name its nvlink_domains in the cluster file or give --fabric");
+        check_unknown(
+            check, UNPACKED_TEXT("the NVLink between nodes"),
+            UNPACKED_TEXT("name its nvlink_domains in the cluster file or give --fabric"));
     else
-        check_unknown(check, "NVLink", "describe it in the cluster file");
+        check_unknown(check, "NVLink", UNPACKED_TEXT("describe it in the cluster file"));
 }
 
 static void splits_node(const struct check *check)
@@ -246,7 +247,8 @@ static void check_node(const struct check *check)
 {
     unsigned tp = check->tp, node = check->place->gpus_per_node;
     if (node == 0)
-        check_unknown(check, "the number of GPUs", "describe it in the cluster file");
+        check_unknown(check, "the number of GPUs",
+                      UNPACKED_TEXT("describe it in the cluster file"));
     else if (tp > node)
         say(check, violation_result(check->policy), POLICY_TP_EXCEEDS_NODE, advised_tp(check, node),
             "tp=%u needs %u GPUs in one node, %.128s has %u", tp, tp, check->where, node);

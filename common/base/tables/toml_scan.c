@@ -61,13 +61,13 @@ static int read_string(struct scan *scan)
             scan->at++;
         scan->line += *scan->at == '\n';
     }
-    return refuse(scan, "a string does not end");
+    return refuse(scan, UNPACKED_TEXT("a string does not end"));
 }
 
 static int add(struct scan *scan, const char *text, size_t bytes)
 {
     if (bytes >= sizeof(scan->pair) - scan->used)
-        return refuse(scan, "a key or value is too long");
+        return refuse(scan, UNPACKED_TEXT("a key or value is too long"));
     memcpy(scan->pair + scan->used, text, bytes);
     scan->used += bytes;
     scan->pair[scan->used] = '\0';
@@ -99,7 +99,7 @@ static int read_key(struct scan *scan, char after)
         if (*scan->at != '.')
             break;
     }
-    return refuse(scan, "neither a key with its value nor a table");
+    return refuse(scan, UNPACKED_TEXT("neither a key with its value nor a table"));
 }
 
 static int read_head(struct scan *scan)
@@ -119,7 +119,7 @@ static int skip_brackets(struct scan *scan)
         skip_lines(scan);
         char c = *scan->at;
         if (!c)
-            return refuse(scan, "a bracket does not end");
+            return refuse(scan, UNPACKED_TEXT("a bracket does not end"));
         if (c == '"' || c == '\'') {
             if (read_string(scan) < 0)
                 return -1;
@@ -164,7 +164,7 @@ int toml_scan(const char *text, size_t bytes, const char *source, toml_visit_fn 
 {
     struct scan scan = {.at = text, .source = source, .line = 1, .err = err};
     if (bytes > TOML_MAXIMUM_BYTES || strlen(text) != bytes)
-        return refuse(&scan, "too long for TOML, or no text");
+        return refuse(&scan, UNPACKED_TEXT("too long for TOML, or no text"));
     int status = 0;
     for (skip_lines(&scan); *scan.at && status == 0; skip_lines(&scan)) {
         status = *scan.at == '[' ? read_head(&scan) : read_pair(&scan, visit, context);

@@ -9,8 +9,10 @@
  *     #endif
  *
  * and hands its format to text_format(), which unpacks it. The file that defines it drops the
- * macro with #undef. The format of every call is a literal. Without TEXTS_PACKED, as in the
- * command line and all tests, nothing is packed.
+ * macro with #undef. The format of every call is a literal.
+ * A longer literal that is handed to %s or into a text is written as UNPACKED_TEXT("…"); one
+ * that text_buffer_add_text() would take, as the format of text_buffer_add(). Without TEXTS_PACKED,
+ * as in the command line and all tests, nothing is packed.
  *
  * How: the literal goes to a section that is not loaded, so its address is only its number:
  * its place in that section, counted from the start of the plugin's image, where no text can
@@ -43,11 +45,16 @@ const char *packed_text(const char *text) __attribute__((format_arg(1)));
 
 #else
 
+#define PACKED_TEXT(text) text
+
 static inline __attribute__((format_arg(1))) const char *packed_text(const char *text)
 {
     return text;
 }
 
 #endif
+
+/* Of a literal that is no format, where it is used: the unpacked text. */
+#define UNPACKED_TEXT(text) packed_text(PACKED_TEXT(text))
 
 #endif

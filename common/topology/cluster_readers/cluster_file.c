@@ -146,7 +146,7 @@ static int load_entry(const struct yaml_node *node, size_t position, struct file
         return error_set_memory(err);
     if (!names || node_list_count(names) == 0)
         return yaml_node_error(yaml_node_get(node, "names"), err, "%s",
-                               names ? "node names are expected" : why.text);
+                               names ? UNPACKED_TEXT("node names are expected") : why.text);
     return add_names(file, node, position, names, kind, err);
 }
 

@@ -148,10 +148,11 @@ static int find_key(const struct reader *reader, const char *key, enum slurm_key
                          "BlockName=, or in a cluster file",
                          reader->source, reader->line);
     const char *nearest = name_nearest(key, key_names, KEY_COUNT);
-    return error_set(err, "%s:%u: unknown key %s; %s%s", reader->source, reader->line, key,
-                     nearest ? "did you mean "
-                             : "SwitchName, Nodes, Switches, BlockName and BlockSizes are known",
-                     nearest ? nearest : "");
+    return error_set(
+        err, "%s:%u: unknown key %s; %s%s", reader->source, reader->line, key,
+        nearest ? "did you mean "
+                : UNPACKED_TEXT("SwitchName, Nodes, Switches, BlockName and BlockSizes are known"),
+        nearest ? nearest : "");
 }
 
 /* The next KEY=VALUE of the line. *ret_key is NULL at the end. */

@@ -64,9 +64,10 @@ static void judge_gpu(struct merge_state *state, unsigned gpu)
     bool linked = has_links(node, gpu);
     bool has_less = node->nvlink == NVLINK_KNOWN && !own->mig && has_less_links(state, gpu);
     if (has_less && !(own->problem && strstr(own->problem, "NVLink")))
-        merge_gpu_finding(state, gpu,
-                          linked ? "fewer NVLinks than others of its model"
-                                 : "lost NVLink: others of its model have it, it has none");
+        merge_gpu_finding(
+            state, gpu,
+            linked ? UNPACKED_TEXT("fewer NVLinks than others of its model")
+                   : UNPACKED_TEXT("lost NVLink: others of its model have it, it has none"));
     own->nvlink_lost =
         !own->mig && (state->hidden[gpu] || (!linked && (own->nvlink_lost || has_less)));
     if (own->problem)

@@ -22,7 +22,7 @@ const char *calibrated_link_name(enum calibrated_link kind) { return link_names[
 #define REAL_FIELD(type_, field_, required_, minimum_, maximum_)                                   \
     {                                                                                              \
         .key = #field_, .type = YAML_REAL, .offset = offsetof(struct type_, field_),               \
-        .required = required_, .minimum = minimum_, .maximum = maximum_                            \
+        .required = required_, .minimum = (float)(minimum_), .maximum = maximum_                   \
     }
 #define COUNT_FIELD(type_, field_)                                                                 \
     {                                                                                              \

@@ -7,14 +7,21 @@
 
 #define TYPE_MAXIMUM_BYTES 64u
 
-static const char remedy[] = "which is not modelled; plan a transformer of its size, described in "
-                             "a file with schema: parplan.model/1";
+static const char *remedy(void)
+{
+    return UNPACKED_TEXT("which is not modelled; plan a transformer of its size, described in a "
+                         "file with schema: parplan.model/1");
+}
 
 /* Each between two bars. */
-static const char recurrent_types[] =
-    "|mamba|mamba2|falcon_mamba|codestral_mamba|jamba|bamba|zamba|zamba2|falcon_h1|nemotron_h|"
-    "granitemoehybrid|qwen3_next|kimi_linear|minimax|minimax_text_01|recurrent_gemma|rwkv|rwkv5|"
-    "rwkv6|rwkv7|lfm2|lfm2_moe|plamo2|xlstm|retnet|qwen3_5|qwen3_5_moe|olmo_hybrid|";
+static const char *recurrent_types(void)
+{
+    return UNPACKED_TEXT(
+        "|mamba|mamba2|falcon_mamba|codestral_mamba|jamba|bamba|zamba|zamba2|falcon_h1|nemotron_h|"
+        "granitemoehybrid|qwen3_next|kimi_linear|minimax|minimax_text_01|recurrent_gemma|rwkv|"
+        "rwkv5|"
+        "rwkv6|rwkv7|lfm2|lfm2_moe|plamo2|xlstm|retnet|qwen3_5|qwen3_5_moe|olmo_hybrid|");
+}
 
 int config_check_recurrent(const char *type, struct error_info *err)
 {
@@ -23,10 +30,10 @@ int config_check_recurrent(const char *type, struct error_info *err)
     const char *text = strstr(word, "_text|");
     if (text)
         snprintf(word + (text - word), 2, "|");
-    if (length < 0 || (size_t)length >= sizeof(word) || !strstr(recurrent_types, word))
+    if (length < 0 || (size_t)length >= sizeof(word) || !strstr(recurrent_types(), word))
         return 0;
     return error_set(err, "model_type \"%.64s\" has layers of state space or linear attention, %s",
-                     type, remedy);
+                     type, remedy());
 }
 
 static int count_full_layers(const struct yaml_node *types, const struct model_spec *model,
@@ -42,7 +49,7 @@ static int count_full_layers(const struct yaml_node *types, const struct model_s
         if (!word || (!whole && strcmp(word, "sliding_attention") != 0 &&
                       strcmp(word, "chunked_attention") != 0))
             return error_set(err, "layer_types: layer %u is \"%.64s\", %s", i,
-                             word ? word : "no word", remedy);
+                             word ? word : "no word", remedy());
         full += whole;
     }
     *ret = full;

@@ -2,7 +2,6 @@
 #include "base/yaml_fields.h"
 #include "tests/support/unit_test.h"
 
-#include <float.h>
 #include <string.h>
 
 struct settings {
@@ -28,10 +27,7 @@ static const struct yaml_field fields[] = {
      .maximum = 1024},
     {.key = "seed", .type = YAML_UNSIGNED, .offset = offsetof(struct settings, seed)},
     {.key = "share", .type = YAML_REAL, .offset = offsetof(struct settings, share), .maximum = 1},
-    {.key = "bias",
-     .type = YAML_REAL,
-     .offset = offsetof(struct settings, bias),
-     .minimum = -DBL_MAX},
+    {.key = "bias", .type = YAML_REAL, .offset = offsetof(struct settings, bias), .minimum = -1e9f},
     {.key = "memory",
      .type = YAML_BYTES,
      .offset = offsetof(struct settings, memory),
