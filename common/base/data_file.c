@@ -10,14 +10,15 @@
 #define GZIP_SIZE_BYTES 4u           /* the text's size ends the file, little endian */
 
 struct data_file {
-    const char *name; /* "gpus.yaml" */
-    const unsigned char *packed;
-    size_t packed_bytes;
+    const char *name;      /* "gpus.yaml" */
+    uint32_t start, bytes; /* in what data_file_texts unpacks to */
 };
 
 /* Made by embed_data.sh. */
 extern const struct data_file data_file_table[];
 extern const size_t data_file_table_count;
+extern const unsigned char data_file_texts[] __attribute__((visibility("hidden")));
+extern const unsigned char data_file_texts_end[] __attribute__((visibility("hidden")));
 
 static const struct data_file *find(const char *name)
 {
@@ -27,9 +28,9 @@ static const struct data_file *find(const char *name)
     return NULL;
 }
 
-static size_t text_bytes(const struct data_file *file)
+static size_t all_bytes(void)
 {
-    const unsigned char *size = file->packed + file->packed_bytes - GZIP_SIZE_BYTES;
+    const unsigned char *size = data_file_texts_end - GZIP_SIZE_BYTES;
     return size[0] | (size_t)size[1] << 8 | (size_t)size[2] << 16 | (size_t)size[3] << 24;
 }
 
@@ -53,11 +54,14 @@ char *data_file_read(const char *name, size_t *ret_bytes, struct error_info *err
     const struct data_file *file = find(name);
     if (!file)
         return error_null(error_set_system(err, "%s was not compiled in", name));
-    size_t bytes = text_bytes(file);
-    CLEANUP_MEMORY char *text =
-        bytes <= DATA_FILE_MAXIMUM_BYTES ? memory_allocate(bytes + 1) : NULL;
-    if (!text || data_file_unpack(file->packed, file->packed_bytes, text, bytes) < 0)
+    size_t bytes = all_bytes();
+    CLEANUP_MEMORY char *texts = memory_allocate(bytes);
+    char *text = NULL;
+    if (texts && data_file_unpack(data_file_texts, (size_t)(data_file_texts_end - data_file_texts),
+                                  texts, bytes) == 0)
+        text = memory_copy_bytes(texts + file->start, file->bytes);
+    if (!text)
         return error_null(error_set_memory(err));
-    *ret_bytes = bytes;
-    return move_pointer(text);
+    *ret_bytes = file->bytes;
+    return text;
 }

@@ -370,6 +370,16 @@ int yaml_document_check_schema(const struct yaml_document *document, const char 
     return 0;
 }
 
+struct yaml_document *yaml_document_open(const char *text, size_t bytes, const char *source,
+                                         const char *schema, struct error_info *err)
+{
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
+    return document && yaml_document_check_schema(document, schema, err) == 0
+               ? move_pointer(document)
+               : NULL;
+}
+
 #undef yaml_node_error /* the function itself: base/texts/packed_text.h */
 
 int yaml_node_error(const struct yaml_node *node, struct error_info *err, const char *format, ...)

@@ -55,6 +55,10 @@ const struct yaml_node *yaml_node_get(const struct yaml_node *mapping,
 int yaml_node_error(const struct yaml_node *node, struct error_info *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* yaml_document_parse and yaml_document_check_schema. */
+struct yaml_document *yaml_document_open(const char *text, size_t bytes, const char *source,
+                                         const char *schema, struct error_info *err);
+
 /* Refuses a root that is not a mapping or whose `schema:` is missing or another one,
  * naming the expected one. */
 int yaml_document_check_schema(const struct yaml_document *document, const char *schema,

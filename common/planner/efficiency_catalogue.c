@@ -211,10 +211,10 @@ struct efficiency_catalogue *efficiency_catalogue_parse(const char *text, size_t
 {
     struct root root = {0};
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    if (!document || yaml_document_check_schema(document, EFFICIENCY_SCHEMA, err) < 0 ||
-        yaml_fields_load(yaml_document_root(document), root_fields, COUNT_OF(root_fields), &root,
-                         err) < 0)
+    struct yaml_document *document =
+        yaml_document_open(text, bytes, source, EFFICIENCY_SCHEMA, err);
+    if (!document || yaml_fields_load(yaml_document_root(document), root_fields,
+                                      COUNT_OF(root_fields), &root, err) < 0)
         return NULL;
     struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
     struct efficiency_catalogue *catalogue =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "topology/gpu_catalogue.h"
 #include "base/data_file.h"
-#include "base/yaml_fields.h"
+#include "base/tables/yaml_rows.h"
 #include "topology/text_list.h"
 #include <string.h>
 
@@ -123,11 +123,6 @@ static int check_unique(const struct gpu_model *models, size_t index, const stru
 static int load_models(const struct yaml_node *list, struct gpu_catalogue *catalogue,
                        struct error_info *err)
 {
-    if (list->kind != YAML_SEQUENCE || list->child_count == 0)
-        return yaml_node_error(list, err, "a list of GPU models is expected");
-    if (list->child_count > CATALOGUE_MAXIMUM_MODELS)
-        return yaml_node_error(list, err, "%zu models are more than the %u that are possible",
-                               list->child_count, CATALOGUE_MAXIMUM_MODELS);
     struct gpu_model *models =
         arena_allocate_array(catalogue->arena, list->child_count, sizeof(*models));
     if (!models)
@@ -154,16 +149,11 @@ static struct gpu_catalogue *create(struct error_info *err)
 struct gpu_catalogue *gpu_catalogue_parse(const char *text, size_t bytes, const char *source,
                                           struct error_info *err)
 {
+    static const struct yaml_list_file file = {CATALOGUE_SCHEMA, "gpus", CATALOGUE_MAXIMUM_MODELS};
+    const struct yaml_node *list;
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    if (!document || yaml_document_check_schema(document, CATALOGUE_SCHEMA, err) < 0)
-        return NULL;
-    const struct yaml_node *list = NULL;
-    static const struct yaml_field fields[] = {
-        {.key = "gpus", .type = YAML_NODE, .required = true}};
-    if (yaml_fields_load(yaml_document_root(document), fields, COUNT_OF(fields), &list, err) < 0)
-        return NULL;
-    CLEANUP(gpu_catalogue) struct gpu_catalogue *catalogue = create(err);
+    struct yaml_document *document = yaml_list_open(text, bytes, source, &file, &list, err);
+    CLEANUP(gpu_catalogue) struct gpu_catalogue *catalogue = document ? create(err) : NULL;
     if (!catalogue || load_models(list, catalogue, err) < 0)
         return NULL;
     return move_pointer(catalogue);

@@ -2,7 +2,7 @@
 #include "topology/preset_catalogue.h"
 #include "base/data_file.h"
 #include "base/parse_number.h"
-#include "base/yaml_fields.h"
+#include "base/tables/yaml_rows.h"
 #include "topology/text_list.h"
 #include <string.h>
 
@@ -155,11 +155,6 @@ static bool is_named(const struct node_preset *preset, const char *name)
 static int load_presets(const struct yaml_node *list, struct preset_catalogue *catalogue,
                         struct error_info *err)
 {
-    if (list->kind != YAML_SEQUENCE || list->child_count == 0)
-        return yaml_node_error(list, err, "a list of node models is expected");
-    if (list->child_count > CATALOGUE_MAXIMUM_PRESETS)
-        return yaml_node_error(list, err, "%zu presets are more than the %u that are possible",
-                               list->child_count, CATALOGUE_MAXIMUM_PRESETS);
     struct node_preset *presets =
         arena_allocate_array(catalogue->arena, list->child_count, sizeof(*presets));
     if (!presets)
@@ -190,16 +185,12 @@ static struct preset_catalogue *create(struct error_info *err)
 struct preset_catalogue *preset_catalogue_parse(const char *text, size_t bytes, const char *source,
                                                 struct error_info *err)
 {
+    static const struct yaml_list_file file = {CATALOGUE_SCHEMA, "presets",
+                                               CATALOGUE_MAXIMUM_PRESETS};
+    const struct yaml_node *list;
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    if (!document || yaml_document_check_schema(document, CATALOGUE_SCHEMA, err) < 0)
-        return NULL;
-    const struct yaml_node *list = NULL;
-    static const struct yaml_field fields[] = {
-        {.key = "presets", .type = YAML_NODE, .required = true}};
-    if (yaml_fields_load(yaml_document_root(document), fields, COUNT_OF(fields), &list, err) < 0)
-        return NULL;
-    CLEANUP(preset_catalogue) struct preset_catalogue *catalogue = create(err);
+    struct yaml_document *document = yaml_list_open(text, bytes, source, &file, &list, err);
+    CLEANUP(preset_catalogue) struct preset_catalogue *catalogue = document ? create(err) : NULL;
     if (!catalogue || load_presets(list, catalogue, err) < 0)
         return NULL;
     return move_pointer(catalogue);

@@ -97,10 +97,10 @@ struct publication_catalogue *publication_catalogue_parse(const char *text, size
 {
     struct root root = {NULL, NULL};
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    if (!document || yaml_document_check_schema(document, PUBLICATION_SCHEMA, err) < 0 ||
-        yaml_fields_load(yaml_document_root(document), root_fields, COUNT_OF(root_fields), &root,
-                         err) < 0)
+    struct yaml_document *document =
+        yaml_document_open(text, bytes, source, PUBLICATION_SCHEMA, err);
+    if (!document || yaml_fields_load(yaml_document_root(document), root_fields,
+                                      COUNT_OF(root_fields), &root, err) < 0)
         return NULL;
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
     struct publication_catalogue *catalogue =

@@ -165,8 +165,9 @@ struct admin_config *admin_config_parse(const char *text, size_t bytes, const ch
                                         struct error_info *err)
 {
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    if (!document || yaml_document_check_schema(document, "parplan.config/1", err) < 0)
+    struct yaml_document *document =
+        yaml_document_open(text, bytes, source, "parplan.config/1", err);
+    if (!document)
         return NULL;
     CLEANUP(admin_config) struct admin_config *config = admin_config_default(err);
     if (!config || read_config(config, yaml_document_root(document), err) < 0)

@@ -2,7 +2,7 @@
 #include "workload/framework_profile.h"
 
 #include "base/data_file.h"
-#include "base/yaml_fields.h"
+#include "base/tables/yaml_rows.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -165,21 +165,15 @@ static struct framework_catalogue *create_catalogue(size_t count, struct framewo
 struct framework_catalogue *framework_catalogue_parse(const char *text, size_t bytes,
                                                       const char *source, struct error_info *err)
 {
-    static const struct yaml_field table[] = {
-        {.key = "frameworks", .type = YAML_NODE, .required = true}};
-    CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    const struct yaml_node *list = NULL;
+    static const struct yaml_list_file file = {"parplan.frameworks/1", "frameworks",
+                                               CATALOGUE_MAXIMUM_PROFILES};
+    const struct yaml_node *list;
     struct framework_profile *profiles = NULL;
-    if (!document || yaml_document_check_schema(document, "parplan.frameworks/1", err) < 0 ||
-        yaml_fields_load(yaml_document_root(document), table, 1, &list, err) < 0)
-        return NULL;
-    if (list->kind != YAML_SEQUENCE || list->child_count == 0 ||
-        list->child_count > CATALOGUE_MAXIMUM_PROFILES)
-        return error_null(yaml_node_error(list, err, "needs a list of 1 to %u frameworks",
-                                          CATALOGUE_MAXIMUM_PROFILES));
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_list_open(text, bytes, source, &file, &list, err);
     CLEANUP(framework_catalogue)
-    struct framework_catalogue *catalogue = create_catalogue(list->child_count, &profiles, err);
+    struct framework_catalogue *catalogue =
+        document ? create_catalogue(list->child_count, &profiles, err) : NULL;
     if (!catalogue || read_profiles(catalogue, list, profiles, err) < 0)
         return NULL;
     return move_pointer(catalogue);

@@ -384,8 +384,8 @@ int job_spec_parse_yaml(struct job_spec *spec, const char *text, size_t bytes, c
                         struct error_info *err)
 {
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    if (!document || yaml_document_check_schema(document, "parplan.job/1", err) < 0)
+    struct yaml_document *document = yaml_document_open(text, bytes, source, "parplan.job/1", err);
+    if (!document)
         return -1;
     const struct yaml_node *root = yaml_document_root(document);
     for (size_t i = 0; i < root->child_count; i++)

@@ -2,7 +2,7 @@
 #include "workload/model_family.h"
 
 #include "base/data_file.h"
-#include "base/yaml_fields.h"
+#include "base/tables/yaml_rows.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -128,11 +128,11 @@ struct model_spec *model_spec_parse_yaml(const char *text, size_t bytes, const c
                                          struct error_info *err)
 {
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
+    struct yaml_document *document =
+        yaml_document_open(text, bytes, source, "parplan.model/1", err);
     struct model_spec model;
     const struct yaml_node *aliases = NULL;
-    if (!document || yaml_document_check_schema(document, "parplan.model/1", err) < 0 ||
-        read_model(yaml_document_root(document), false, &model, &aliases, err) < 0)
+    if (!document || read_model(yaml_document_root(document), false, &model, &aliases, err) < 0)
         return NULL;
     if (!model.name)
         model.name = source;
@@ -231,20 +231,14 @@ static struct model_catalogue *create_catalogue(size_t models, struct error_info
 struct model_catalogue *model_catalogue_parse(const char *text, size_t bytes, const char *source,
                                               struct error_info *err)
 {
+    static const struct yaml_list_file file = {"parplan.models/1", "models",
+                                               CATALOGUE_MAXIMUM_MODELS};
+    const struct yaml_node *models;
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    static const struct yaml_field table[] = {
-        {.key = "models", .type = YAML_NODE, .required = true}};
-    const struct yaml_node *models = NULL;
-    if (!document || yaml_document_check_schema(document, "parplan.models/1", err) < 0 ||
-        yaml_fields_load(yaml_document_root(document), table, 1, &models, err) < 0)
-        return NULL;
-    if (models->kind != YAML_SEQUENCE || models->child_count == 0 ||
-        models->child_count > CATALOGUE_MAXIMUM_MODELS)
-        return error_null(yaml_node_error(models, err, "needs a list of 1 to %u models",
-                                          CATALOGUE_MAXIMUM_MODELS));
+    struct yaml_document *document = yaml_list_open(text, bytes, source, &file, &models, err);
     CLEANUP(model_catalogue)
-    struct model_catalogue *catalogue = create_catalogue(models->child_count, err);
+    struct model_catalogue *catalogue =
+        document ? create_catalogue(models->child_count, err) : NULL;
     for (size_t i = 0; catalogue && i < models->child_count; i++)
         if (read_entry(catalogue, models->children[i], err) < 0)
             return NULL;

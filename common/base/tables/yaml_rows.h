@@ -9,6 +9,17 @@
 #include "base/arena.h"
 #include "base/yaml_fields.h"
 
+/* A file that is one list. */
+struct yaml_list_file {
+    const char *schema, *key;
+    unsigned maximum; /* of entries; at least one is needed */
+};
+
+/* *ret_list lies in the document. NULL: no document of that schema, another key, no list. */
+struct yaml_document *yaml_list_open(const char *text, size_t bytes, const char *source,
+                                     const struct yaml_list_file *file,
+                                     const struct yaml_node **ret_list, struct error_info *err);
+
 struct yaml_row_table {
     const struct yaml_field *fields;
     size_t field_count;

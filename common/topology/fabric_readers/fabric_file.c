@@ -194,8 +194,9 @@ struct fabric *fabric_file_parse(const char *text, size_t bytes, const char *sou
                                  struct error_info *err)
 {
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    if (!document || yaml_document_check_schema(document, FABRIC_FILE_SCHEMA, err) < 0)
+    struct yaml_document *document =
+        yaml_document_open(text, bytes, source, FABRIC_FILE_SCHEMA, err);
+    if (!document)
         return NULL;
     CLEANUP(fabric_draft)
     struct fabric_draft *draft = fabric_file_load(yaml_document_root(document), err);

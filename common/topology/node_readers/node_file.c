@@ -357,8 +357,8 @@ struct node_evidence *node_file_parse(const char *text, size_t bytes, const char
         return error_null(error_set(err, "%s: %zu bytes are more than the %zu of a node file",
                                     source, bytes, NODE_FILE_MAXIMUM_BYTES));
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    if (!document || yaml_document_check_schema(document, NODE_FILE_SCHEMA, err) < 0)
+    struct yaml_document *document = yaml_document_open(text, bytes, source, NODE_FILE_SCHEMA, err);
+    if (!document)
         return NULL;
     return node_file_load(yaml_document_root(document), err);
 }

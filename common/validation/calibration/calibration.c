@@ -117,10 +117,10 @@ struct calibration *calibration_parse(const char *text, size_t bytes, const char
 {
     struct root root = {.links = NULL};
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    if (!document || yaml_document_check_schema(document, CALIBRATION_SCHEMA, err) < 0 ||
-        yaml_fields_load(yaml_document_root(document), root_fields, COUNT_OF(root_fields), &root,
-                         err) < 0)
+    struct yaml_document *document =
+        yaml_document_open(text, bytes, source, CALIBRATION_SCHEMA, err);
+    if (!document || yaml_fields_load(yaml_document_root(document), root_fields,
+                                      COUNT_OF(root_fields), &root, err) < 0)
         return NULL;
     if (is_empty(root.links) && is_empty(root.gpus))
         return error_null(error_set(err,

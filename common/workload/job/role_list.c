@@ -81,10 +81,9 @@ struct role_list *role_list_parse(const char *text, size_t bytes, const char *so
         {.key = "roles", .type = YAML_NODE, .offset = 0, .required = true}};
     const struct yaml_node *node = NULL;
     CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
-    if (!document || yaml_document_check_schema(document, ROLE_SCHEMA, err) < 0 ||
-        yaml_fields_load(yaml_document_root(document), root_fields, COUNT_OF(root_fields), &node,
-                         err) < 0)
+    struct yaml_document *document = yaml_document_open(text, bytes, source, ROLE_SCHEMA, err);
+    if (!document || yaml_fields_load(yaml_document_root(document), root_fields,
+                                      COUNT_OF(root_fields), &node, err) < 0)
         return NULL;
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
     struct role_list *list = arena ? arena_allocate(arena, sizeof(*list)) : NULL;

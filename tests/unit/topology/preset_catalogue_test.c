@@ -125,7 +125,8 @@ static void refuses_bad_files(void **state)
         const char *text;
         const char *message;
     } cases[] = {
-        {"schema: parplan.node_presets/1\npresets: {}\n", "a list of node models"},
+        {"schema: parplan.node_presets/1\npresets: {}\n",
+         "presets: needs a list of 1 to 512 presets"},
         {HEAD "  - {" ENTRY ", wiring: none}\n", "name is missing"},
         {HEAD "  - {name: \"\", " ENTRY ", wiring: none}\n", "must not be empty"},
         {HEAD "  - {name: x, " ENTRY ", wiring: star}\n", "none, switch, mesh, links"},
