@@ -222,6 +222,15 @@ static size_t character_bytes(unsigned char first)
     return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
 }
 
+bool text_lists(const char *words, const char *word)
+{
+    size_t bytes = strlen(word);
+    for (const char *at = words; bytes > 0 && (at = strstr(at, word)); at++)
+        if (at > words && at[-1] == ' ' && at[bytes] == ' ')
+            return true;
+    return false;
+}
+
 size_t text_character(const char *text, uint32_t *ret_code)
 {
     static const uint32_t first_code[] = {0, 1, 0x80, 0x800, 0x10000};

@@ -47,6 +47,9 @@ char *text_buffer_take(struct text_buffer *buffer);
 int text_format(char *out, size_t bytes, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 
+/* Whether a list that begins and ends with a blank, " one two ", has the word, which has none. */
+bool text_lists(const char *words, const char *word);
+
 /* The bytes of the UTF-8 character at text and its code point; 0 where the bytes are no
  * UTF-8 (overlong forms and surrogates are none) and at the final NUL. */
 size_t text_character(const char *text, uint32_t *ret_code);

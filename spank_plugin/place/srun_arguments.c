@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/place/srun_arguments.h"
+#include "base/text_buffer.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -39,17 +40,11 @@ static void take(struct srun_arguments *ret, char letter, const char *name, size
     }
 }
 
-static bool takes_no_word(const char *name)
-{
-    const char *at = strstr(long_without_value, name);
-    return at && at[-1] == ' ' && at[strlen(name)] == ' ';
-}
-
 /* Whether the next word is its value. */
 static bool read_long(const char *name, const char *next, struct srun_arguments *ret)
 {
     size_t length = strcspn(name, "=");
-    bool alone = !name[length] && (!next || next[0] == '-' || takes_no_word(name));
+    bool alone = !name[length] && (!next || next[0] == '-' || text_lists(long_without_value, name));
     bool apart = !name[length] && !alone;
     take(ret, '\0', name, length, alone ? "auto" : apart ? next : name + length + 1);
     return apart;

@@ -6,6 +6,7 @@
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/policy/step_policy.h"
+#include "workload/launch/launch_numbering.h"
 #include <fcntl.h>
 #include <slurm/slurm.h>
 #include <stdio.h>
@@ -37,31 +38,19 @@ __attribute__((constructor)) static void remember_arguments(int count, char **ar
 
 /* --- programs that number themselves ----------------------------------------------- */
 
-/* MaxText: jax.distributed takes SLURM_PROCID (jax/_src/clusters/slurm_cluster.py); LitGPT: so does
- * Lightning Fabric (lightning/fabric/plugins/environments/slurm.py). */
-static const char *const programs[] = {"MaxText.train", "maxtext.train", "litgpt"};
-
 static bool starts_ranks(const char *mpi)
 {
     return mpi && strcmp(mpi, "none") != 0 && strcmp(mpi, "list") != 0;
-}
-
-static const char *known_program(void)
-{
-    for (size_t i = placement.arguments.command; i < placement.word_count; i++) {
-        const char *slash = strrchr(placement.words[i], '/');
-        for (size_t k = 0; k < COUNT_OF(programs); k++)
-            if (!strcmp(slash ? slash + 1 : placement.words[i], programs[k]))
-                return programs[k];
-    }
-    return NULL;
 }
 
 const char *step_placement_numbering(void)
 {
     const char *given = placement.arguments.values[SRUN_MPI];
     const char *mpi = given ? given : getenv("SLURM_MPI_TYPE");
-    return starts_ranks(mpi) ? "--mpi" : known_program();
+    size_t command = placement.arguments.command;
+    return starts_ranks(mpi) ? "--mpi"
+                             : launch_numbered_by_slurm(placement.words + command,
+                                                        placement.word_count - command);
 }
 
 /* --- the step that is to come ------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "workload/config/config_layers.h"
 
+#include "base/text_buffer.h"
 #include "workload/config/config_value.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,24 +14,22 @@ static const char *remedy(void)
                          "file with schema: parplan.model/1");
 }
 
-/* Each between two bars. */
 static const char *recurrent_types(void)
 {
     return UNPACKED_TEXT(
-        "|mamba|mamba2|falcon_mamba|codestral_mamba|jamba|bamba|zamba|zamba2|falcon_h1|nemotron_h|"
-        "granitemoehybrid|qwen3_next|kimi_linear|minimax|minimax_text_01|recurrent_gemma|rwkv|"
-        "rwkv5|"
-        "rwkv6|rwkv7|lfm2|lfm2_moe|plamo2|xlstm|retnet|qwen3_5|qwen3_5_moe|olmo_hybrid|");
+        " mamba mamba2 falcon_mamba codestral_mamba jamba bamba zamba zamba2 falcon_h1 nemotron_h "
+        "granitemoehybrid qwen3_next kimi_linear minimax minimax_text_01 recurrent_gemma rwkv "
+        "rwkv5 rwkv6 rwkv7 lfm2 lfm2_moe plamo2 xlstm retnet qwen3_5 qwen3_5_moe olmo_hybrid ");
 }
 
 int config_check_recurrent(const char *type, struct error_info *err)
 {
     char word[TYPE_MAXIMUM_BYTES];
-    int length = snprintf(word, sizeof(word), "|%s|", type);
-    const char *text = strstr(word, "_text|");
-    if (text)
-        snprintf(word + (text - word), 2, "|");
-    if (length < 0 || (size_t)length >= sizeof(word) || !strstr(recurrent_types(), word))
+    snprintf(word, sizeof(word), "%s", type);
+    char *ending = strstr(word, "_text");
+    if (ending && ending[strlen("_text")] == '\0')
+        *ending = '\0';
+    if (!text_lists(recurrent_types(), word))
         return 0;
     return error_set(err, "model_type \"%.64s\" has layers of state space or linear attention, %s",
                      type, remedy());

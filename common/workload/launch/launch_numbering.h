@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch_numbering: who numbers the ranks of a launched command, as far as its arguments tell. What
- * a program does by itself (JAX's detection of Slurm, MPI without mpirun, Lightning in a script
- * without its flags) no argument says: NUMBERING_UNKNOWN. Pure; nothing is allocated.
+ * launch_numbering: whether a launched program takes SLURM_PROCID for its rank and does not look
+ * at RANK, as far as the command's arguments tell. What a program does by itself (JAX's detection
+ * of Slurm, MPI without mpirun, Lightning in a script without its flags) no argument says. Pure;
+ * nothing is allocated.
  *
  * Sources: Lightning's SLURMEnvironment (lightning/fabric/plugins/environments/slurm.py: rank is
- * SLURM_PROCID where SLURM_NTASKS is set and no torchrun is around it); OpenMMLab's
- * init_dist(launcher="slurm") (mmengine/dist/utils.py: SLURM_PROCID); torch/distributed/run.py.
+ * SLURM_PROCID), for NeMo's trainer.num_nodes, Lightning's CLI and LitGPT; OpenMMLab's
+ * init_dist(launcher="slurm") (mmengine/dist/utils.py: SLURM_PROCID); MaxText: jax.distributed
+ * (jax/_src/clusters/slurm_cluster.py); torch/distributed/run.py.
  */
 #ifndef WORKLOAD_LAUNCH_LAUNCH_NUMBERING_H
 #define WORKLOAD_LAUNCH_LAUNCH_NUMBERING_H
 
 #include <stddef.h>
 
-enum launch_numbering {
-    NUMBERING_UNKNOWN,
-    NUMBERING_LAUNCHER, /* torchrun and the like: RANK, from the node's rank and the process */
-    NUMBERING_PROCID,   /* the program takes SLURM_PROCID and does not look at RANK */
-    NUMBERING_MPI       /* mpirun and the like: ranks of an MPI of its own */
-};
-
-/* *ret_argument: the argument that says so; NULL for NUMBERING_UNKNOWN. A launcher before the
- * script wins over what the script's flags say, as RANK then is the launcher's. */
-enum launch_numbering launch_command_numbering(const char *const *arguments, size_t count,
-                                               const char **ret_argument);
+/* The argument that says so (of a program's path the last part); NULL: none does, or a launcher
+ * stands before it (torchrun, accelerate, deepspeed, mpirun and the like), which numbers the
+ * ranks itself. Programs and launchers count up to the first argument that ends in .py. */
+const char *launch_numbered_by_slurm(const char *const *arguments, size_t count);
 
 #endif

@@ -217,6 +217,15 @@ static int write_much(void *context, struct error_info *err)
     return text ? 0 : error_set_memory(err);
 }
 
+static void finds_words_in_lists(void **state)
+{
+    (void)state;
+    static const char list[] = " one-two one two ";
+    assert_true(text_lists(list, "one") && text_lists(list, "two") && text_lists(list, "one-two"));
+    assert_false(text_lists(list, "tw") || text_lists(list, "wo") || text_lists(list, "one-"));
+    assert_false(text_lists(list, "") || text_lists(list, "three") || text_lists("", "one"));
+}
+
 static void fails_cleanly(void **state)
 {
     (void)state;
@@ -225,6 +234,7 @@ static void fails_cleanly(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(collects_texts),
+    cmocka_unit_test(finds_words_in_lists),
     cmocka_unit_test(grows_over_many_adds),
     cmocka_unit_test(stops_at_the_maximum),
     cmocka_unit_test(failure_is_sticky),
