@@ -170,10 +170,6 @@ EOF
     expect "stderr" "$stderr" ""
 }
 
-needs_torch() {
-    /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "python3-torch is not installed"
-}
-
 @test "torch.distributed: 64 ranks meet at the master and sum right over every group" {
     needs_torch
     client_seconds=400 run_srun -w "n[01-08]" -N8 --ntasks-per-node=8 --gres=gpu:8 \

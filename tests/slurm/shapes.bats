@@ -83,6 +83,7 @@ file() {
 }
 
 @test "sbatch: steps one after the other, the option inherited or their own, a helper between" {
+    needs_torch
     batch_job -w "n[01-02]" -N2 --ntasks-per-node=4 --parplan=tp=2,pp=2,dp=2 -- \
         "srun $show >first" "srun $torch >second" "srun -N1 -n1 --gres=gpu:1 $show >helper 2>&1" \
         "srun --parplan=tp=4,dp=2 $show >third" "srun --parplan=off $show >fourth"
@@ -95,6 +96,7 @@ file() {
 }
 
 @test "sbatch: concurrent steps on nodes of their own, and --exact ones side by side on the same" {
+    needs_torch
     batch_job -w "n[01-04]" -N4 --ntasks-per-node=8 -- \
         "srun -N2 -n8 --ntasks-per-node=4 --exact --gres=gpu:8 -w 'n[01-02]' --parplan=tp=4,pp=2 $torch >a &" \
         "srun -N2 -n8 --ntasks-per-node=4 --exact --gres=gpu:8 -w 'n[03-04]' --parplan=tp=2,pp=2,dp=2 $show >b &" \
@@ -111,6 +113,7 @@ file() {
 }
 
 @test "--overlap: two programs on the same nodes and GPUs meet apart" {
+    needs_torch
     batch_job -w "n[05-06]" -N2 --ntasks-per-node=2 -- \
         "srun --overlap --parplan=tp=2,dp=2 $torch >a &" "srun --overlap --parplan=tp=2,pp=2 $torch >b &" wait
     expect_status 0
@@ -160,6 +163,7 @@ END
 }
 
 @test "one task per node: torchrun's agents and workers" {
+    needs_torch
     run_srun -w "n[01-02]" -N2 --ntasks-per-node=1 --gres=gpu:4 --parplan=tp=2,pp=2,dp=2 \
         "$python" "$BATS_TEST_DIRNAME/torchrun_static.py" "$BATS_TEST_DIRNAME/torch_collectives.py"
     expect_status 0
@@ -216,7 +220,8 @@ END
     run_srun -w "n[01-02]" -N2 -n5 --gres=gpu:8 --parplan=tp=1 "$show"
     expect_match "uneven" "$status $stderr" '^1 .*tasks are uneven'
     run_srun -w "n[01-02]" -N2 --ntasks-per-node=4 --gpus=8 --parplan=tp=4 "$show"
-    expect_match "--gpus" "$status $stderr" '^1 .*has [0-9]+ GPUs? for 4 tasks'
+    # 24.11 by itself has no room for 4 tasks beside one GPU
+    expect_match "--gpus" "$status $stderr" '^1 .*(has [0-9]+ GPUs? for 4 tasks|configuration is not available)'
     run_srun -N1 -n4 --gres=gpu:8 --parplan=tp=4 "$show" : -N1 -n4 --gres=gpu:8 "$show"
     expect_match "heterogeneous" "$status $stderr" '^1 .*heterogeneous jobs'
     run_client salloc -Q -w "n[01-02]" -N2 --ntasks-per-node=4 --gres=gpu:8 --parplan=tp=16,dp=1 srun "$show"
@@ -225,6 +230,7 @@ END
 }
 
 @test "--multi-prog: one plan over several programs" {
+    needs_torch
     printf '%s\n' "0-3 $torch" "4-7 $torch" >"$BATS_TEST_TMPDIR/programs"
     run_srun -w "n[01-02]" -N2 --ntasks-per-node=4 --gres=gpu:8 --parplan=tp=2,pp=2,dp=2 \
         --multi-prog "$BATS_TEST_TMPDIR/programs"
@@ -233,6 +239,7 @@ END
 }
 
 @test "8 ranks under the other order, distributed cyclicly" {
+    needs_torch
     # shellcheck disable=SC2086 # two words
     run_srun -w "n[03,05,02,04]" -N4 --ntasks-per-node=2 -m cyclic --gres=gpu:8 \
         --parplan=tp=2,pp=2,dp=2,order=tp-cp-ep-pp-dp $torch

@@ -139,3 +139,15 @@ write_cache() {
 column() {
     sort -n <<<"$output" | sed -n "s/.* $1=\([^ ]*\).*/\1/p"
 }
+
+needs_torch() {
+    /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "python3-torch is not installed"
+}
+
+# since YEAR.MONTH: this Slurm is of that release or a later one.
+since() {
+    local version
+    version=$(srun -V)
+    version=${version##* }
+    [[ $(printf '%s\n' "$1" "$version" | sort -V | head -n 1) == "$1" ]]
+}
