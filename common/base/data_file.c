@@ -7,7 +7,6 @@
 #include <zlib.h>
 
 #define GZIP_WINDOW (16 + MAX_WBITS) /* zlib's sign for gzip's header */
-#define GZIP_SIZE_BYTES 4u           /* the text's size ends the file, little endian */
 
 struct data_file {
     const char *name;      /* "gpus.yaml" */
@@ -28,10 +27,11 @@ static const struct data_file *find(const char *name)
     return NULL;
 }
 
+/* The last file ends the text. */
 static size_t all_bytes(void)
 {
-    const unsigned char *size = data_file_texts_end - GZIP_SIZE_BYTES;
-    return size[0] | (size_t)size[1] << 8 | (size_t)size[2] << 16 | (size_t)size[3] << 24;
+    const struct data_file *last = &data_file_table[data_file_table_count - 1];
+    return (size_t)last->start + last->bytes;
 }
 
 int data_file_unpack(const unsigned char *packed, size_t packed_bytes, char *text, size_t bytes)

@@ -14,10 +14,15 @@
     0.4 /* of products: key, attention's output and up of a Llama layer                            \
          */
 
+static bool is_aligned(double width)
+{
+    double steps = width / GEMM_ALIGNED_WIDTH;
+    return steps == floor(steps);
+}
+
 static double alignment_share(const struct plan_context *context, double out, double in)
 {
-    bool aligned = fmod(out, GEMM_ALIGNED_WIDTH) == 0 && fmod(in, GEMM_ALIGNED_WIDTH) == 0;
-    return aligned ? 1 : context->architecture->unaligned_share;
+    return is_aligned(out) && is_aligned(in) ? 1 : context->architecture->unaligned_share;
 }
 
 /* rows: all of them; half_share: token_half over the rows of one matrix, which decide how well it

@@ -4,7 +4,6 @@
 #include "topology/node_evidence.h"
 #include "topology/node_readers/evidence_text.h"
 #include "topology/node_readers/node_restate.h"
-#include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +23,7 @@ static void read_word(const char *path, char ret[NODE_CACHE_KEY_BYTES])
     if (file >= 0)
         close(file);
     size_t length = 0;
-    while (bytes > 0 && length < (size_t)bytes && isgraph((unsigned char)ret[length]))
+    while (bytes > 0 && length < (size_t)bytes && ret[length] > ' ' && ret[length] < 0x7f)
         length++;
     ret[length] = '\0';
 }
@@ -75,28 +74,33 @@ static enum node_cache_state merge(const char *text, size_t bytes, const char *s
     return *ret_node ? NODE_CACHE_USED : NODE_CACHE_BAD;
 }
 
+static const char *remedy(void)
+{
+    return UNPACKED_TEXT("write it again with `parplan topology --write-cache`");
+}
+
 enum node_cache_state node_cache_decode(const char *text, size_t bytes, const char *source,
                                         const struct node_cache_key *key,
                                         struct node_topology **ret_node, struct error_info *err)
 {
-    static const char remedy[] = "write it again with `parplan topology --write-cache`";
     struct node_cache_key was;
     const char *rest = text, *end = text + bytes;
     size_t first = strlen(FIRST_LINE);
     if (bytes < first || memcmp(text, FIRST_LINE, first) != 0) {
-        error_set(err, "%s: not a node cache of this version; %s", source, remedy);
+        error_set(err, "%s: not a node cache of this version; %s", source, remedy());
         return NODE_CACHE_BAD;
     }
     rest += first;
     if (!take_line(&rest, end, "boot ", was.boot) ||
         !take_line(&rest, end, "driver ", was.driver)) {
-        error_set(err, "%s: the lines boot and driver are expected; %s", source, remedy);
+        error_set(err, "%s: the lines boot and driver are expected; %s", source, remedy());
         return NODE_CACHE_BAD;
     }
     if (strcmp(was.boot, key->boot) != 0 || strcmp(was.driver, key->driver) != 0) {
         error_set(err, "%s: written %s; %s", source,
-                  strcmp(was.boot, key->boot) != 0 ? "in another boot" : "with another GPU driver",
-                  remedy);
+                  strcmp(was.boot, key->boot) != 0 ? "in another boot"
+                                                   : UNPACKED_TEXT("with another GPU driver"),
+                  remedy());
         return NODE_CACHE_STALE;
     }
     return merge(rest, (size_t)(end - rest), source, ret_node, err);

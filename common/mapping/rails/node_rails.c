@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/rails/node_rails.h"
-#include <ctype.h>
 #include <string.h>
 
 static bool is_usable(const struct node_nic *nic)
@@ -21,7 +20,7 @@ unsigned node_rails_count(const struct node_topology *node)
 static bool is_verbs_name(const char *name)
 {
     return name && name[0] != 'e' && strncmp(name, "hsi", 3) != 0 && strncmp(name, "cxi", 3) != 0 &&
-           !(name[0] == 'i' && name[1] == 'b' && isdigit((unsigned char)name[2]));
+           !(name[0] == 'i' && name[1] == 'b' && name[2] >= '0' && name[2] <= '9');
 }
 
 /* Those without a number come last. */

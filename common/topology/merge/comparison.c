@@ -46,7 +46,7 @@ static bool memories_differ(const struct merge_state *state, unsigned gpu,
     (void)state;
     (void)gpu;
     double here = (double)first->memory_bytes, there = (double)second->memory_bytes;
-    return fabs(here - there) > fmax(here, there) * MEMORY_MAY_DIFFER;
+    return fabs(here - there) > (here > there ? here : there) * MEMORY_MAY_DIFFER;
 }
 
 static const char *memory_text(struct merge_state *state, const struct evidence_gpu *said)

@@ -9,6 +9,8 @@ static double model_rate(const struct gpu_model *model)
                                             : 0;
 }
 
+static double lower_of(double first, double second) { return first < second ? first : second; }
+
 /* Of the weaker end; 0: neither the models nor the source tell. One GPU without a known model
  * leaves all to the source: its counts are compared with each other. */
 static double link_rate(const struct merge_state *state, size_t e, unsigned first, unsigned second)
@@ -18,7 +20,7 @@ static double link_rate(const struct merge_state *state, size_t e, unsigned firs
         if (state->gpu_of[e][i] != MERGE_NO_GPU &&
             model_rate(state->models[state->gpu_of[e][i]]) <= 0)
             return evidence->nvlink_link_bytes_per_second;
-    return fmin(model_rate(state->models[first]), model_rate(state->models[second]));
+    return lower_of(model_rate(state->models[first]), model_rate(state->models[second]));
 }
 
 static double rate_links(const struct merge_state *state, size_t e, unsigned i, unsigned j,
@@ -55,7 +57,7 @@ double link_rate_of_pair(const struct merge_state *state, size_t e, unsigned i, 
         double back = evidence->nvlink_bytes_per_second[j * n + i];
         if (there < 0 || back < 0)
             return NVLINK_RATE_UNKNOWN;
-        double rate = fmin(there, back); /* a link is two-way */
+        double rate = lower_of(there, back); /* a link is two-way */
         if (rate > 0 && isfinite(rate) && evidence->nvlink_assumed)
             return rate_links(state, e, i, j, rate / NVLINK_RATE_ASSUMED, ret_assumed);
         if (rate > 0)
@@ -96,7 +98,7 @@ double link_capability(const struct node_topology *node, unsigned gpu, bool swit
     for (unsigned i = 0; i < node->gpu_count; i++) {
         double rate = node->nvlink_bytes_per_second[gpu * node->gpu_count + i];
         sum += rate;
-        best = fmax(best, rate);
+        best = rate > best ? rate : best;
     }
     return switched ? best : sum;
 }
@@ -115,7 +117,7 @@ void link_rates_limit(struct merge_state *state, double *rates, bool switched, b
     }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
-            rates[i * n + j] *= fmin(factors[i], factors[j]);
+            rates[i * n + j] *= lower_of(factors[i], factors[j]);
     if (limited)
         merge_add_fact(state, "nvlink rates", MERGE_CATALOGUE_SOURCE,
                        "scaled down to what the GPU model has");

@@ -5,7 +5,6 @@
 #include "topology/merge/remarks.h"
 #include "topology/node_readers/evidence_draft.h"
 #include "topology/node_readers/text/node_file_links.h"
-#include <ctype.h>
 #include <string.h>
 
 #define MAXIMUM_CPUS 65536u
@@ -143,7 +142,8 @@ static bool normalise_bus_id(const char *text, char out[BUS_ID_BYTES])
     else
         return false;
     for (size_t i = 0; shape[i]; i++) {
-        out[i] = (char)tolower((unsigned char)out[i]);
+        if (out[i] >= 'A' && out[i] <= 'F')
+            out[i] = (char)(out[i] | 0x20);
         bool fits =
             shape[i] == 'x' ? strchr("0123456789abcdef", out[i]) && out[i] : out[i] == shape[i];
         if (!fits)
