@@ -942,7 +942,7 @@ SUBMIT_TAKES := $(SUBMIT_OBJECTS) $(call objects,spank_plugin/policy/option_kind
 $(BUILD)/job_submit_parplan.so: $(SUBMIT_TAKES) $(SUBMIT_MAP) $(BUILD)/flags
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -shared -Wl,--version-script=$(SUBMIT_MAP) -Wl,-z,relro,-z,now -o $@ $(SUBMIT_TAKES) \
-		$(LDFLAGS) $(YAML_LIBS)
+		$(LDFLAGS) $(YAML_LIBS) -lm
 
 # --- test programs: all of ours as one archive, so that each takes what it uses ------
 
