@@ -254,11 +254,12 @@ static int run_parser(struct builder *builder, const char *text)
 /* \ud800 to \udfff, the halves of a pair, become \ufffd. */
 static char *copy_without_surrogates(const char *text, size_t bytes)
 {
+    static const char replacement[] = {'f', 'f', 'f', 'd'};
     char *copy = memory_copy_bytes(text, bytes);
     for (size_t i = 0; copy && i + 5 < bytes; i++)
         if (copy[i] == '\\' && copy[++i] == 'u' && (copy[i + 1] | 0x20) == 'd' &&
             copy[i + 2] >= '8')
-            memcpy(&copy[i + 1], "fffd", 4);
+            memcpy(&copy[i + 1], replacement, sizeof(replacement));
     return copy;
 }
 
