@@ -344,7 +344,8 @@ void policy_check_undeclared(const struct policy *policy, const char *where,
         return;
     say(&check, policy->require_plan == REQUIRE_DENY ? POLICY_DENIED : POLICY_WARNED,
         POLICY_PLAN_REQUIRED, 0,
-        "%.128s %s a plan; add --parplan=auto, or the degrees as --parplan=tp=8,pp=4",
+        "%.128s %s a plan with degrees; give them (--parplan=tp=8,pp=4), or a model to choose them "
+        "for (--parplan=auto,model=llama3-8b)",
         where ? where : "the job", policy->require_plan == REQUIRE_DENY ? "needs" : "should have");
 }
 

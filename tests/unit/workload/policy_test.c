@@ -356,8 +356,9 @@ static void undeclared_jobs(void **state)
     policy_check_undeclared(&policy, "partition gpu", &got);
     assert_int_equal(got.result, POLICY_DENIED);
     assert_int_equal(got.code, POLICY_PLAN_REQUIRED);
-    assert_string_equal(got.text, "policy require-plan: partition gpu needs a plan; add "
-                                  "--parplan=auto, or the degrees as --parplan=tp=8,pp=4");
+    assert_string_equal(got.text, "policy require-plan: partition gpu needs a plan with degrees; "
+                                  "give them (--parplan=tp=8,pp=4), or a model to choose them for "
+                                  "(--parplan=auto,model=llama3-8b)");
 }
 
 static void orders(void **state)
