@@ -136,16 +136,26 @@ static void add_topology(const struct slurm_request *request, struct text_buffer
                         tree, (unsigned long long)request->switches);
 }
 
+/* The request, and the keys of its srun line; arena may be NULL: out of memory. */
+static const char *read_request(const struct plan_report *report, struct arena *arena,
+                                struct slurm_request *ret, struct error_info *err)
+{
+    if (slurm_request_of(report, ret, err) < 0)
+        return NULL;
+    const char *keys = arena ? request_keys(report, ret, arena) : NULL;
+    if (!keys)
+        error_set_memory(err);
+    return keys;
+}
+
 int slurm_request_text(const struct plan_report *report, struct text_buffer *out,
                        struct error_info *err)
 {
     CLEANUP(arena) struct arena *arena = arena_create(KEYS_BYTES);
     struct slurm_request request;
-    if (slurm_request_of(report, &request, err) < 0)
-        return -1;
-    const char *keys = arena ? request_keys(report, &request, arena) : NULL;
+    const char *keys = read_request(report, arena, &request, err);
     if (!keys)
-        return error_set_memory(err);
+        return -1;
     text_buffer_add(out,
                     "#!/bin/bash\n#SBATCH --nodes=%llu\n#SBATCH --ntasks-per-node=%u\n"
                     "#SBATCH --gres=gpu:%u\n",
@@ -170,11 +180,9 @@ int slurm_request_json(const struct plan_report *report, struct json_value *docu
 {
     CLEANUP(arena) struct arena *arena = arena_create(KEYS_BYTES);
     struct slurm_request request;
-    if (slurm_request_of(report, &request, err) < 0)
-        return -1;
-    const char *keys = arena ? request_keys(report, &request, arena) : NULL;
+    const char *keys = read_request(report, arena, &request, err);
     if (!keys)
-        return error_set_memory(err);
+        return -1;
     struct json_value *object = json_add_object(document, "slurm");
     json_add_unsigned(object, "nodes", request.nodes);
     json_add_unsigned(object, "spare", request.spare);
