@@ -17,7 +17,7 @@ struct data_file {
 extern const struct data_file data_file_table[];
 extern const size_t data_file_table_count;
 extern const unsigned char data_file_texts[] __attribute__((visibility("hidden")));
-extern const unsigned char data_file_texts_end[] __attribute__((visibility("hidden")));
+extern const size_t data_file_texts_bytes __attribute__((visibility("hidden")));
 
 static const struct data_file *find(const char *name)
 {
@@ -57,8 +57,7 @@ char *data_file_read(const char *name, size_t *ret_bytes, struct error_info *err
     size_t bytes = all_bytes();
     CLEANUP_MEMORY char *texts = memory_allocate(bytes);
     char *text = NULL;
-    if (texts && data_file_unpack(data_file_texts, (size_t)(data_file_texts_end - data_file_texts),
-                                  texts, bytes) == 0)
+    if (texts && data_file_unpack(data_file_texts, data_file_texts_bytes, texts, bytes) == 0)
         text = memory_copy_bytes(texts + file->start, file->bytes);
     if (!text)
         return error_null(error_set_memory(err));

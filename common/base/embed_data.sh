@@ -3,7 +3,8 @@
 # embed_data.sh [--brief] OUT.S [FILE…]: writes assembler that compiles the files in, as
 #     extern const struct data_file data_file_table[];
 #     extern const size_t data_file_table_count;
-#     extern const unsigned char data_file_texts[], data_file_texts_end[];
+#     extern const unsigned char data_file_texts[];
+#     extern const size_t data_file_texts_bytes;
 # (common/base/data_file.c). Names are last path components; the texts, one behind the other, are
 # packed with gzip as one.
 # Comment lines of YAML stay behind, empty, so that line numbers
@@ -66,8 +67,9 @@ names=
     echo "$names"
     gzip -9n < "$texts" > "$texts.gz"
     echo '.section .rodata.data_file_texts,"a"'
-    echo '.globl data_file_texts, data_file_texts_end'
+    echo '.balign 8'
+    echo '.globl data_file_texts, data_file_texts_bytes'
+    echo "data_file_texts_bytes: WORD $(stat -c %s "$texts.gz")"
     echo "data_file_texts: .incbin \"$texts.gz\""
-    echo 'data_file_texts_end:'
     echo '.section .note.GNU-stack,"",%progbits'
 } > "$out"

@@ -56,7 +56,7 @@ static bool read_short(const char *letters, const char *next, struct srun_argume
         if (!strchr(SHORT_WITH_VALUE, *letters))
             continue;
         bool attached = letters[1] != '\0';
-        take(ret, *letters, NULL, 0, attached ? letters + 1 : next);
+        take(ret, *letters, "", 0, attached ? letters + 1 : next);
         return !attached;
     }
     return false;
