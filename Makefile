@@ -29,6 +29,9 @@ BASE_SOURCES := \
 	common/base/tables/yaml_rows.c \
 	common/base/yaml_writer.c
 
+# A program of the build (common/base/embed_data.sh).
+EMBED_SOURCES := common/base/embed/yaml_events.c
+
 TOPOLOGY_SOURCES := \
 	common/topology/cluster_readers/cluster_fabric.c \
 	common/topology/cluster_readers/cluster_file.c \
@@ -837,7 +840,7 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 
 # --- objects -----------------------------------------------------------------------
 
-LISTED := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
+LISTED := $(BASE_SOURCES) $(EMBED_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(STAND_IN_SOURCES) $(MAN_PAGES)
@@ -892,22 +895,31 @@ $(BUILD)/objects/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
-$(BUILD)/plugin/%.o: OUR_CFLAGS += $(PLUGIN_CFLAGS) $(if $(PACKED_TEXTS_BYTES),-DTEXTS_PACKED -DPLUGIN_BUILD \
+# private: not for what builds their prerequisites (yaml_events).
+$(BUILD)/plugin/%.o: private OUR_CFLAGS += $(PLUGIN_CFLAGS) $(if $(PACKED_TEXTS_BYTES),-DTEXTS_PACKED -DPLUGIN_BUILD \
 	-Wno-format-nonliteral -Wno-format-security)
 $(BUILD)/plugin/%.o: %.c $(BUILD)/flags
 	$(call say,CC,"$< (plugin)")
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
+YAML_EVENTS := $(call programs,$(EMBED_SOURCES))
+YAML_EVENTS_OBJECTS := $(call objects,$(EMBED_SOURCES) $(filter $(addprefix common/base/,arena.c error.c \
+	memory.c name_index.c text_buffer.c text_file.c yaml_document.c),$(BASE_SOURCES)))
+$(YAML_EVENTS): $(YAML_EVENTS_OBJECTS) $(BUILD)/flags
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $(YAML_EVENTS_OBJECTS) $(LDFLAGS) $(YAML_LIBS) -lm
+
 $(BUILD)/objects/common/data.S: BRIEF :=
 $(BUILD)/plugin/common/data.S: BRIEF := --brief
 $(BUILD)/objects/common/data.S: EMBEDDED := $(DATA_FILES) $(PROGRAM_DATA_FILES)
 $(BUILD)/plugin/common/data.S: EMBEDDED := $(DATA_FILES)
 $(BUILD)/objects/common/data.S $(BUILD)/plugin/common/data.S: common/base/embed_data.sh \
-		$(DATA_FILES) $(PROGRAM_DATA_FILES) Makefile
+		$(YAML_EVENTS) $(DATA_FILES) $(PROGRAM_DATA_FILES) Makefile
 	$(call say,DATA,$@)
 	@mkdir -p $(@D)
-	$(Q)common/base/embed_data.sh $(BRIEF) $@ $(EMBEDDED)
+	$(Q)YAML_EVENTS='$(YAML_EVENTS)' common/base/embed_data.sh $(BRIEF) $@ $(EMBEDDED)
 
 $(BUILD)/%/common/data.o: $(BUILD)/%/common/data.S $(BUILD)/flags
 	$(call say,AS,$<)

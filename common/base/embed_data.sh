@@ -5,16 +5,15 @@
 #     extern const size_t data_file_table_count;
 #     extern const unsigned char data_file_texts[];
 #     extern const size_t data_file_texts_bytes;
-# (common/base/data_file.c). Names are last path components; the texts, one behind the other, are
-# packed with gzip as one.
-# Comment lines of YAML stay behind, empty, so that line numbers
-# hold: they are for the files' readers, and the plugin counts its bytes. --brief leaves out
-# the texts of `source:` too, which only the program's reports show.
+#     extern char data_file_room[];
+# (common/base/data_file.c). Names are last path components; the texts, each with a NUL behind it,
+# are packed with gzip as one. Of a YAML file the text is what the program YAML_EVENTS
+# (embed/yaml_events.c) prints of it, --brief where that is given.
 set -euo pipefail
 
-script='s/^ *#.*//'
+events=("${YAML_EVENTS:-}")
 if [[ $1 == --brief ]]; then
-    script+='; s/^( *source:) .*/\1 x/'
+    events+=(--brief)
     shift
 fi
 out=$1
@@ -54,12 +53,17 @@ names=
             exit 1
         fi
         seen[$name]=$file
-        sed -E "$script" "$file" >> "$texts"
+        if [[ $name == *.yaml ]]; then
+            "${events[@]}" "$file"
+        else
+            cat "$file"
+        fi >> "$texts"
         end=$(stat -c %s "$texts")
+        printf '\0' >> "$texts"
         printf 'WORD .Lname%d\n.long %d, %d\n' "$i" "$start" "$((end - start))"
         names+=".Lname$i: .asciz \"$name\""$'\n'
         i=$((i + 1))
-        start=$end
+        start=$((end + 1))
     done
     echo 'WORD 0'
     echo '.size data_file_table, . - data_file_table'
@@ -71,5 +75,8 @@ names=
     echo '.globl data_file_texts, data_file_texts_bytes'
     echo "data_file_texts_bytes: WORD $(stat -c %s "$texts.gz")"
     echo "data_file_texts: .incbin \"$texts.gz\""
+    echo '.section .bss.data_file_room,"aw",%nobits'
+    echo '.globl data_file_room'
+    echo "data_file_room: .skip $((start + 1))"
     echo '.section .note.GNU-stack,"",%progbits'
 } > "$out"

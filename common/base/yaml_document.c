@@ -96,18 +96,9 @@ static struct yaml_node *add_node(struct builder *builder, enum yaml_kind kind, 
     return push_child(builder, node) < 0 ? NULL : node;
 }
 
-static int add_scalar(struct builder *builder, const yaml_event_t *event, unsigned line)
+/* A key, or a value; the text is the document's. */
+static int add_text(struct builder *builder, const char *text, bool quoted, unsigned line)
 {
-    const char *value = (const char *)event->data.scalar.value;
-    size_t length = event->data.scalar.length;
-    if (event->data.scalar.anchor || event->data.scalar.tag)
-        return error_at(builder, line,
-                        UNPACKED_TEXT("anchors and tags are not supported; write the value out"));
-    if (memchr(value, '\0', length))
-        return error_at(builder, line, UNPACKED_TEXT("a text holds a NUL character"));
-    char *text = arena_copy_bytes(builder->document->arena, value, length);
-    if (!text)
-        return error_set_memory(builder->err);
     if (expects_key(builder)) {
         struct open_collection *open = innermost(builder);
         open->key = text;
@@ -118,16 +109,30 @@ static int add_scalar(struct builder *builder, const yaml_event_t *event, unsign
     if (!node)
         return -1;
     node->text = text;
-    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    node->quoted = quoted;
     return 0;
 }
 
-static int open_collection(struct builder *builder, enum yaml_kind kind, const void *anchor,
-                           const void *tag, unsigned line)
+static int error_marked(struct builder *builder, unsigned line)
 {
-    if (anchor || tag)
-        return error_at(builder, line,
-                        UNPACKED_TEXT("anchors and tags are not supported; write the value out"));
+    return error_at(builder, line,
+                    UNPACKED_TEXT("anchors and tags are not supported; write the value out"));
+}
+
+static int add_scalar(struct builder *builder, const yaml_event_t *event, unsigned line)
+{
+    const char *value = (const char *)event->data.scalar.value;
+    size_t length = event->data.scalar.length;
+    if (memchr(value, '\0', length))
+        return error_at(builder, line, UNPACKED_TEXT("a text holds a NUL character"));
+    char *text = arena_copy_bytes(builder->document->arena, value, length);
+    if (!text)
+        return error_set_memory(builder->err);
+    return add_text(builder, text, event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE, line);
+}
+
+static int open_collection(struct builder *builder, enum yaml_kind kind, unsigned line)
+{
     if (expects_key(builder))
         return error_at(builder, line, UNPACKED_TEXT("a key must be plain text"));
     if (builder->depth == YAML_MAXIMUM_DEPTH)
@@ -204,13 +209,17 @@ static int handle_event(struct builder *builder, const yaml_event_t *event)
         return error_at(builder, line,
                         UNPACKED_TEXT("aliases are not supported; write the value out"));
     case YAML_SCALAR_EVENT:
+        if (event->data.scalar.anchor || event->data.scalar.tag)
+            return error_marked(builder, line);
         return add_scalar(builder, event, line);
     case YAML_SEQUENCE_START_EVENT:
-        return open_collection(builder, YAML_SEQUENCE, event->data.sequence_start.anchor,
-                               event->data.sequence_start.tag, line);
+        if (event->data.sequence_start.anchor || event->data.sequence_start.tag)
+            return error_marked(builder, line);
+        return open_collection(builder, YAML_SEQUENCE, line);
     case YAML_MAPPING_START_EVENT:
-        return open_collection(builder, YAML_MAPPING, event->data.mapping_start.anchor,
-                               event->data.mapping_start.tag, line);
+        if (event->data.mapping_start.anchor || event->data.mapping_start.tag)
+            return error_marked(builder, line);
+        return open_collection(builder, YAML_MAPPING, line);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         return close_collection(builder);
@@ -286,12 +295,8 @@ static int build(struct yaml_document *document, const char *text, size_t bytes,
     return result;
 }
 
-struct yaml_document *yaml_document_parse(const char *text, size_t bytes, const char *source,
-                                          struct error_info *err)
+static struct yaml_document *create(const char *source, struct error_info *err)
 {
-    if (bytes > YAML_MAXIMUM_BYTES)
-        return error_null(error_set(err, "%s: %zu bytes are too many; at most %zu are possible",
-                                    source, bytes, YAML_MAXIMUM_BYTES));
     CLEANUP(yaml_document)
     struct yaml_document *document = memory_allocate(sizeof(*document));
     if (!document)
@@ -302,9 +307,55 @@ struct yaml_document *yaml_document_parse(const char *text, size_t bytes, const 
     document->source = arena_copy_text(document->arena, source);
     if (!document->source)
         return error_null(error_set_memory(err));
-    if (build(document, text, bytes, err) < 0)
+    return move_pointer(document);
+}
+
+struct yaml_document *yaml_document_parse(const char *text, size_t bytes, const char *source,
+                                          struct error_info *err)
+{
+    if (bytes > YAML_MAXIMUM_BYTES)
+        return error_null(error_set(err, "%s: %zu bytes are too many; at most %zu are possible",
+                                    source, bytes, YAML_MAXIMUM_BYTES));
+    CLEANUP(yaml_document) struct yaml_document *document = create(source, err);
+    if (!document || build(document, text, bytes, err) < 0)
         return NULL;
     return move_pointer(document);
+}
+
+static int replay(struct builder *builder, const char *events)
+{
+    unsigned line = 1;
+    int result = 0;
+    while (*events && result == 0) {
+        char mark = *events++;
+        switch (mark) {
+        case YAML_EVENT_LINE:
+            line++;
+            break;
+        case YAML_EVENT_MAPPING:
+        case YAML_EVENT_SEQUENCE:
+            result = open_collection(
+                builder, mark == YAML_EVENT_MAPPING ? YAML_MAPPING : YAML_SEQUENCE, line);
+            break;
+        case YAML_EVENT_CLOSE:
+            result = close_collection(builder);
+            break;
+        default:
+            result = add_text(builder, events, mark == YAML_EVENT_QUOTED, line);
+            events += strlen(events) + 1;
+        }
+    }
+    return result;
+}
+
+struct yaml_document *yaml_document_replay(const char *events, const char *source,
+                                           struct error_info *err)
+{
+    CLEANUP(yaml_document) struct yaml_document *document = create(source, err);
+    struct builder builder = {.document = document, .err = err};
+    int result = document ? replay(&builder, events) : -1;
+    memory_free(builder.children);
+    return result == 0 ? move_pointer(document) : NULL;
 }
 
 void yaml_document_free(struct yaml_document *document)

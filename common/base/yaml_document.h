@@ -43,6 +43,21 @@ struct yaml_node {
 /* source: the name for messages ("job.yaml"). An empty text gives an error. */
 struct yaml_document *yaml_document_parse(const char *text, size_t bytes, const char *source,
                                           struct error_info *err);
+
+/* A document that the build has parsed (embed/yaml_events.c): its events, of one character each;
+ * a text, as a key or a value, follows up to its NUL; a NUL ends them. Trusted as code is: nothing
+ * is checked. The document points to the texts, which must outlive it. */
+enum yaml_event_mark {
+    YAML_EVENT_LINE = '\n', /* the next line begins */
+    YAML_EVENT_MAPPING = '{',
+    YAML_EVENT_SEQUENCE = '[',
+    YAML_EVENT_CLOSE = '}',
+    YAML_EVENT_TEXT = ':',
+    YAML_EVENT_QUOTED = '"'
+};
+struct yaml_document *yaml_document_replay(const char *events, const char *source,
+                                           struct error_info *err);
+
 void yaml_document_free(struct yaml_document *document);
 const struct yaml_node *yaml_document_root(const struct yaml_document *document);
 const char *yaml_document_source(const struct yaml_document *document);

@@ -206,15 +206,13 @@ static int load_lists(struct efficiency_catalogue *catalogue, const struct root 
     return 0;
 }
 
-struct efficiency_catalogue *efficiency_catalogue_parse(const char *text, size_t bytes,
-                                                        const char *source, struct error_info *err)
+static struct efficiency_catalogue *load_document(const struct yaml_document *document,
+                                                  struct error_info *err)
 {
     struct root root = {0};
-    CLEANUP(yaml_document)
-    struct yaml_document *document =
-        yaml_document_open(text, bytes, source, EFFICIENCY_SCHEMA, err);
-    if (!document || yaml_fields_load(yaml_document_root(document), root_fields,
-                                      COUNT_OF(root_fields), &root, err) < 0)
+    if (!document || yaml_document_check_schema(document, EFFICIENCY_SCHEMA, err) < 0 ||
+        yaml_fields_load(yaml_document_root(document), root_fields, COUNT_OF(root_fields), &root,
+                         err) < 0)
         return NULL;
     struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
     struct efficiency_catalogue *catalogue =
@@ -232,11 +230,18 @@ struct efficiency_catalogue *efficiency_catalogue_parse(const char *text, size_t
     return catalogue;
 }
 
+struct efficiency_catalogue *efficiency_catalogue_parse(const char *text, size_t bytes,
+                                                        const char *source, struct error_info *err)
+{
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
+    return load_document(document, err);
+}
+
 struct efficiency_catalogue *efficiency_catalogue_builtin(struct error_info *err)
 {
-    size_t bytes = 0;
-    CLEANUP_MEMORY char *text = data_file_read(EFFICIENCY_FILE, &bytes, err);
-    return text ? efficiency_catalogue_parse(text, bytes, EFFICIENCY_FILE, err) : NULL;
+    CLEANUP(yaml_document) struct yaml_document *document = data_file_open(EFFICIENCY_FILE, err);
+    return load_document(document, err);
 }
 
 void efficiency_catalogue_free(struct efficiency_catalogue *catalogue)

@@ -182,25 +182,29 @@ static struct preset_catalogue *create(struct error_info *err)
     return catalogue;
 }
 
-struct preset_catalogue *preset_catalogue_parse(const char *text, size_t bytes, const char *source,
-                                                struct error_info *err)
+static struct preset_catalogue *load(const struct yaml_document *document, struct error_info *err)
 {
     static const struct yaml_list_file file = {CATALOGUE_SCHEMA, "presets",
                                                CATALOGUE_MAXIMUM_PRESETS};
-    const struct yaml_node *list;
-    CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_list_open(text, bytes, source, &file, &list, err);
-    CLEANUP(preset_catalogue) struct preset_catalogue *catalogue = document ? create(err) : NULL;
+    const struct yaml_node *list = document ? yaml_list_find(document, &file, err) : NULL;
+    CLEANUP(preset_catalogue) struct preset_catalogue *catalogue = list ? create(err) : NULL;
     if (!catalogue || load_presets(list, catalogue, err) < 0)
         return NULL;
     return move_pointer(catalogue);
 }
 
+struct preset_catalogue *preset_catalogue_parse(const char *text, size_t bytes, const char *source,
+                                                struct error_info *err)
+{
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
+    return load(document, err);
+}
+
 struct preset_catalogue *preset_catalogue_builtin(struct error_info *err)
 {
-    size_t bytes = 0;
-    CLEANUP_MEMORY char *text = data_file_read(CATALOGUE_FILE, &bytes, err);
-    return text ? preset_catalogue_parse(text, bytes, CATALOGUE_FILE, err) : NULL;
+    CLEANUP(yaml_document) struct yaml_document *document = data_file_open(CATALOGUE_FILE, err);
+    return load(document, err);
 }
 
 void preset_catalogue_free(struct preset_catalogue *catalogue)

@@ -91,16 +91,13 @@ static int load(struct publication_catalogue *catalogue, const struct root *root
     return catalogue->gpus ? 0 : -1;
 }
 
-struct publication_catalogue *publication_catalogue_parse(const char *text, size_t bytes,
-                                                          const char *source,
-                                                          struct error_info *err)
+static struct publication_catalogue *load_document(const struct yaml_document *document,
+                                                   struct error_info *err)
 {
     struct root root = {NULL, NULL};
-    CLEANUP(yaml_document)
-    struct yaml_document *document =
-        yaml_document_open(text, bytes, source, PUBLICATION_SCHEMA, err);
-    if (!document || yaml_fields_load(yaml_document_root(document), root_fields,
-                                      COUNT_OF(root_fields), &root, err) < 0)
+    if (!document || yaml_document_check_schema(document, PUBLICATION_SCHEMA, err) < 0 ||
+        yaml_fields_load(yaml_document_root(document), root_fields, COUNT_OF(root_fields), &root,
+                         err) < 0)
         return NULL;
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
     struct publication_catalogue *catalogue =
@@ -114,11 +111,19 @@ struct publication_catalogue *publication_catalogue_parse(const char *text, size
     return catalogue;
 }
 
+struct publication_catalogue *publication_catalogue_parse(const char *text, size_t bytes,
+                                                          const char *source,
+                                                          struct error_info *err)
+{
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
+    return load_document(document, err);
+}
+
 struct publication_catalogue *publication_catalogue_builtin(struct error_info *err)
 {
-    size_t bytes = 0;
-    CLEANUP_MEMORY char *text = data_file_read(PUBLICATION_FILE, &bytes, err);
-    return text ? publication_catalogue_parse(text, bytes, PUBLICATION_FILE, err) : NULL;
+    CLEANUP(yaml_document) struct yaml_document *document = data_file_open(PUBLICATION_FILE, err);
+    return load_document(document, err);
 }
 
 void publication_catalogue_free(struct publication_catalogue *catalogue)

@@ -162,28 +162,33 @@ static struct framework_catalogue *create_catalogue(size_t count, struct framewo
     return catalogue;
 }
 
-struct framework_catalogue *framework_catalogue_parse(const char *text, size_t bytes,
-                                                      const char *source, struct error_info *err)
+static struct framework_catalogue *load(const struct yaml_document *document,
+                                        struct error_info *err)
 {
     static const struct yaml_list_file file = {"parplan.frameworks/1", "frameworks",
                                                CATALOGUE_MAXIMUM_PROFILES};
-    const struct yaml_node *list;
+    const struct yaml_node *list = document ? yaml_list_find(document, &file, err) : NULL;
     struct framework_profile *profiles = NULL;
-    CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_list_open(text, bytes, source, &file, &list, err);
     CLEANUP(framework_catalogue)
     struct framework_catalogue *catalogue =
-        document ? create_catalogue(list->child_count, &profiles, err) : NULL;
+        list ? create_catalogue(list->child_count, &profiles, err) : NULL;
     if (!catalogue || read_profiles(catalogue, list, profiles, err) < 0)
         return NULL;
     return move_pointer(catalogue);
 }
 
+struct framework_catalogue *framework_catalogue_parse(const char *text, size_t bytes,
+                                                      const char *source, struct error_info *err)
+{
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
+    return load(document, err);
+}
+
 struct framework_catalogue *framework_catalogue_builtin(struct error_info *err)
 {
-    size_t bytes = 0;
-    CLEANUP_MEMORY char *text = data_file_read(CATALOGUE_FILE, &bytes, err);
-    return text ? framework_catalogue_parse(text, bytes, CATALOGUE_FILE, err) : NULL;
+    CLEANUP(yaml_document) struct yaml_document *document = data_file_open(CATALOGUE_FILE, err);
+    return load(document, err);
 }
 
 void framework_catalogue_free(struct framework_catalogue *catalogue)

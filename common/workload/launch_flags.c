@@ -224,10 +224,7 @@ int launch_command_read(const struct launch_command *command, struct job_spec *s
                         struct launch_counts *counts, struct text_buffer *notices,
                         struct error_info *err)
 {
-    size_t bytes = 0;
-    CLEANUP_MEMORY char *text = data_file_read(KEYS_FILE, &bytes, err);
-    CLEANUP(yaml_document)
-    struct yaml_document *keys = text ? yaml_document_parse(text, bytes, KEYS_FILE, err) : NULL;
+    CLEANUP(yaml_document) struct yaml_document *keys = data_file_open(KEYS_FILE, err);
     if (!keys)
         return -1;
     *counts = (struct launch_counts){0};

@@ -228,28 +228,31 @@ static struct model_catalogue *create_catalogue(size_t models, struct error_info
     return catalogue;
 }
 
-struct model_catalogue *model_catalogue_parse(const char *text, size_t bytes, const char *source,
-                                              struct error_info *err)
+static struct model_catalogue *load(const struct yaml_document *document, struct error_info *err)
 {
     static const struct yaml_list_file file = {"parplan.models/1", "models",
                                                CATALOGUE_MAXIMUM_MODELS};
-    const struct yaml_node *models;
-    CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_list_open(text, bytes, source, &file, &models, err);
+    const struct yaml_node *models = document ? yaml_list_find(document, &file, err) : NULL;
     CLEANUP(model_catalogue)
-    struct model_catalogue *catalogue =
-        document ? create_catalogue(models->child_count, err) : NULL;
+    struct model_catalogue *catalogue = models ? create_catalogue(models->child_count, err) : NULL;
     for (size_t i = 0; catalogue && i < models->child_count; i++)
         if (read_entry(catalogue, models->children[i], err) < 0)
             return NULL;
     return move_pointer(catalogue);
 }
 
+struct model_catalogue *model_catalogue_parse(const char *text, size_t bytes, const char *source,
+                                              struct error_info *err)
+{
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
+    return load(document, err);
+}
+
 struct model_catalogue *model_catalogue_builtin(struct error_info *err)
 {
-    size_t bytes = 0;
-    CLEANUP_MEMORY char *text = data_file_read(CATALOGUE_FILE, &bytes, err);
-    return text ? model_catalogue_parse(text, bytes, CATALOGUE_FILE, err) : NULL;
+    CLEANUP(yaml_document) struct yaml_document *document = data_file_open(CATALOGUE_FILE, err);
+    return load(document, err);
 }
 
 void model_catalogue_free(struct model_catalogue *catalogue)

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/tables/yaml_rows.h"
 
-struct yaml_document *yaml_list_open(const char *text, size_t bytes, const char *source,
-                                     const struct yaml_list_file *file,
-                                     const struct yaml_node **ret_list, struct error_info *err)
+const struct yaml_node *yaml_list_find(const struct yaml_document *document,
+                                       const struct yaml_list_file *file, struct error_info *err)
 {
     const struct yaml_field field = {.key = file->key, .type = YAML_NODE, .required = true};
     const struct yaml_node *list = NULL;
-    CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_open(text, bytes, source, file->schema, err);
-    if (!document || yaml_fields_load(yaml_document_root(document), &field, 1, &list, err) < 0)
+    if (yaml_document_check_schema(document, file->schema, err) < 0 ||
+        yaml_fields_load(yaml_document_root(document), &field, 1, &list, err) < 0)
         return NULL;
     if (list->kind != YAML_SEQUENCE || list->child_count == 0 || list->child_count > file->maximum)
         return error_null(
             yaml_node_error(list, err, "needs a list of 1 to %u %s", file->maximum, file->key));
-    *ret_list = list;
-    return move_pointer(document);
+    return list;
 }
 
 static int keep_texts(struct arena *arena, const struct yaml_row_table *table, char *row,

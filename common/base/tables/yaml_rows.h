@@ -15,10 +15,9 @@ struct yaml_list_file {
     unsigned maximum; /* of entries; at least one is needed */
 };
 
-/* *ret_list lies in the document. NULL: no document of that schema, another key, no list. */
-struct yaml_document *yaml_list_open(const char *text, size_t bytes, const char *source,
-                                     const struct yaml_list_file *file,
-                                     const struct yaml_node **ret_list, struct error_info *err);
+/* Lies in the document. NULL: not of that schema, another key, no list. */
+const struct yaml_node *yaml_list_find(const struct yaml_document *document,
+                                       const struct yaml_list_file *file, struct error_info *err);
 
 struct yaml_row_table {
     const struct yaml_field *fields;

@@ -19,7 +19,7 @@ static const struct command_help help = {
 static struct csv_table *open_builtin(const char *name, struct error_info *err)
 {
     size_t bytes = 0;
-    CLEANUP_MEMORY char *text = data_file_read(name, &bytes, err);
+    const char *text = data_file_text(name, &bytes, err);
     return text ? csv_table_parse(text, bytes, name, err) : NULL;
 }
 

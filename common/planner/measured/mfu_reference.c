@@ -94,15 +94,13 @@ static int load_rows(struct mfu_reference_catalogue *catalogue, const struct yam
     return 0;
 }
 
-struct mfu_reference_catalogue *mfu_reference_catalogue_parse(const char *text, size_t bytes,
-                                                              const char *source,
-                                                              struct error_info *err)
+static struct mfu_reference_catalogue *load_document(const struct yaml_document *document,
+                                                     struct error_info *err)
 {
     struct root root = {NULL};
-    CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_open(text, bytes, source, REFERENCE_SCHEMA, err);
-    if (!document || yaml_fields_load(yaml_document_root(document), root_fields,
-                                      COUNT_OF(root_fields), &root, err) < 0)
+    if (!document || yaml_document_check_schema(document, REFERENCE_SCHEMA, err) < 0 ||
+        yaml_fields_load(yaml_document_root(document), root_fields, COUNT_OF(root_fields), &root,
+                         err) < 0)
         return NULL;
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_DEFAULT_MAXIMUM_BYTES);
     struct mfu_reference_catalogue *catalogue =
@@ -116,11 +114,19 @@ struct mfu_reference_catalogue *mfu_reference_catalogue_parse(const char *text, 
     return catalogue;
 }
 
+struct mfu_reference_catalogue *mfu_reference_catalogue_parse(const char *text, size_t bytes,
+                                                              const char *source,
+                                                              struct error_info *err)
+{
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
+    return load_document(document, err);
+}
+
 struct mfu_reference_catalogue *mfu_reference_catalogue_builtin(struct error_info *err)
 {
-    size_t bytes = 0;
-    CLEANUP_MEMORY char *text = data_file_read(REFERENCE_FILE, &bytes, err);
-    return text ? mfu_reference_catalogue_parse(text, bytes, REFERENCE_FILE, err) : NULL;
+    CLEANUP(yaml_document) struct yaml_document *document = data_file_open(REFERENCE_FILE, err);
+    return load_document(document, err);
 }
 
 void mfu_reference_catalogue_free(struct mfu_reference_catalogue *catalogue)

@@ -293,6 +293,36 @@ static void fails_cleanly(void **state)
     unit_test_expect_clean_failures(parse_scenario, (void *)text_buffer_text(&text));
 }
 
+/* a: 1 / (empty) / b: ["x"] */
+static const char events[] = "{:a\0:1\0\n\n:b\0[\"x\0}}";
+
+static int replay(void *context, struct error_info *err)
+{
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_replay(events, "a.yaml", err);
+    if (!document)
+        return -1;
+    const struct yaml_node *root = yaml_document_root(document);
+    const struct yaml_node *first = yaml_node_get(root, "a"), *list = yaml_node_get(root, "b");
+    assert_true(root->kind == YAML_MAPPING && root->child_count == 2);
+    assert_true(first && first->kind == YAML_SCALAR && first->line == 1 && !first->quoted);
+    assert_string_equal(first->text, "1");
+    assert_true(first->text > events && first->text < events + sizeof(events));
+    assert_true(list && list->kind == YAML_SEQUENCE && list->line == 3 && list->child_count == 1);
+    assert_true(list->children[0]->quoted && !list->children[0]->key);
+    assert_string_equal(list->children[0]->text, "x");
+    assert_int_equal(yaml_node_error(list, context, "no"), -1);
+    return 0;
+}
+
+static void replays_what_the_build_parsed(void **state)
+{
+    (void)state;
+    struct error_info err = {0};
+    unit_test_expect_clean_failures(replay, &err);
+    assert_string_equal(err.text, "a.yaml:3: b: no");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(keeps_order_keys_and_lines),
     cmocka_unit_test(keeps_nested_collections),
@@ -304,6 +334,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refuses_too_many_nodes),
     cmocka_unit_test(checks_the_schema),
     cmocka_unit_test(fails_cleanly),
+    cmocka_unit_test(replays_what_the_build_parsed),
 };
 
 int main(void) { return unit_test_main("base/yaml_document", tests, COUNT_OF(tests)); }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/unit_test.h"
 
-#include "base/data_file.h"
 #include "base/text_buffer.h"
+#include "base/text_file.h"
 #include "planner/efficiency_catalogue.h"
 #include <string.h>
 
@@ -58,7 +58,8 @@ static void broken_files_are_refused(void **state)
     (void)state;
     struct error_info why = {.kind = ERROR_NONE};
     size_t bytes = 0;
-    CLEANUP_MEMORY char *file = data_file_read("efficiencies.yaml", &bytes, &why);
+    CLEANUP_MEMORY char *file =
+        text_file_read("common/planner/data/efficiencies.yaml", (size_t)1 << 20, &bytes, &why);
     assert_non_null(file);
     for (size_t i = 0; i < COUNT_OF(broken); i++) {
         struct error_info err = {.kind = ERROR_NONE};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/unit_test.h"
 
-#include "base/data_file.h"
 #include "base/text_buffer.h"
 #include "planner/measured/mfu_reference.h"
 #include "tests/support/reference_bench.h"

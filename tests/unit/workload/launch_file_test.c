@@ -263,12 +263,9 @@ static void check_rule(const struct yaml_node *rule)
 static void its_table_is_whole(void **state)
 {
     (void)state;
-    size_t bytes = 0, rules = 0;
+    size_t rules = 0;
     struct error_info err = {.kind = ERROR_NONE};
-    CLEANUP_MEMORY char *text = data_file_read("launch_keys.yaml", &bytes, &err);
-    assert_non_null(text);
-    CLEANUP(yaml_document)
-    struct yaml_document *keys = yaml_document_parse(text, bytes, "launch_keys.yaml", &err);
+    CLEANUP(yaml_document) struct yaml_document *keys = data_file_open("launch_keys.yaml", &err);
     if (!keys)
         fail_msg("%s", err.text);
     const struct yaml_node *sections = yaml_node_get(yaml_document_root(keys), "sections");
