@@ -23,7 +23,7 @@ int data_file_unpack(const unsigned char *packed, size_t packed_bytes, char *tex
  * Not for YAML. */
 const char *data_file_text(const char *name, size_t *ret_bytes, struct error_info *err);
 
-/* A YAML file's document. The plugin's knows no lines, and "x" for each `source`. */
+/* A YAML file's document. The plugin's knows no lines, and "x" for each `source` and `title`. */
 struct yaml_document *data_file_open(const char *name, struct error_info *err);
 
 #endif

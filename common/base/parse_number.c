@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/parse_number.h"
 #include "base/cleanup.h"
+#include "base/numbers/real.h"
 #include "base/text_buffer.h"
 #include <float.h>
 #include <limits.h>
@@ -301,6 +302,9 @@ static bool find_shift(double magnitude, unsigned digits, int *ret_shift)
     return *ret_shift >= -EXACT_POWER_MAXIMUM && *ret_shift <= EXACT_POWER_MAXIMUM;
 }
 
+/* As round(), for 1 to 10^15. */
+static double nearest_whole(double magnitude) { return real_of(whole_of(magnitude + 0.5)); }
+
 double round_significant(double value, unsigned digits)
 {
     double magnitude = fabs(value);
@@ -315,6 +319,6 @@ double round_significant(double value, unsigned digits)
     /* Whole numbers below 10^15 are exact as well, so that the last division or product is
      * the double nearest to the decimal number. */
     double power = exact_powers[shift < 0 ? -shift : shift];
-    double whole = shift < 0 ? round(magnitude / power) : round(magnitude * power);
+    double whole = nearest_whole(shift < 0 ? magnitude / power : magnitude * power);
     return copysign(shift < 0 ? whole * power : whole / power, value);
 }

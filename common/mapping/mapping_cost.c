@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/mapping_cost.h"
+#include "base/numbers/real.h"
 
 /* The groups whose neighbours the table counts. */
 static const enum group_dimension neighbours[TRAFFIC_DIMENSION_COUNT] = {
@@ -52,12 +53,12 @@ static void add_flow(const struct traffic_flow *flow, const struct pair_count *c
                      const struct link_seconds *seconds, struct mapping_cost *ret)
 {
     for (unsigned slot = 0; slot < ret->slot_count; slot++) {
-        double bytes = (double)counter->pairs[slot] * flow->pair_bytes;
+        double bytes = real_of(counter->pairs[slot]) * flow->pair_bytes;
         ret->bytes[flow->dimension][slot] += bytes;
         if (!seconds)
             continue;
         double each = flow->is_message ? seconds->message[slot] : seconds->collective[slot];
-        ret->seconds[slot] += flow->exposed * bytes * each / (double)counter->map->world;
+        ret->seconds[slot] += flow->exposed * bytes * each / real_of(counter->map->world);
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/placement.h"
+#include "base/numbers/real.h"
 #include "workload/job/job_bounds.h"
 
 static unsigned ranks_per_node(const struct plan_request *request)
@@ -163,6 +164,6 @@ int placement_refusal(const struct placement *placement, struct error_info *err)
     char degrees[DEGREES_TEXT_BYTES];
     degrees_text(&list->nearest->degrees, degrees);
     return error_set(err, "nothing fits: the nearest, %s, needs %.1f GiB per GPU and has %.1f; %s",
-                     degrees, (double)list->nearest->memory.total_bytes / gib,
-                     (double)list->nearest->memory.capacity_bytes / gib, remedy);
+                     degrees, real_of(list->nearest->memory.total_bytes) / gib,
+                     real_of(list->nearest->memory.capacity_bytes) / gib, remedy);
 }

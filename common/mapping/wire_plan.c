@@ -11,8 +11,9 @@
 #define VERSION_TEXT "1"
 #define PLACE_KEY "place"
 #define PLACE_TEXT "slurm"
-#define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
-#define MASTER_CHARACTERS NAME_CHARACTERS ":[]%"
+/* Each ends with the one before, toml_scan.c's with it: the linker keeps one text for all. */
+#define NAME_CHARACTERS ".ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+#define MASTER_CHARACTERS ":[]%" NAME_CHARACTERS
 #define CONNECTIONS_MAXIMUM 32u        /* hardware queues of a GPU: CUDA programming guide */
 #define ARENA_BYTES ((size_t)16 << 20) /* the text twice, and two numbers for each node */
 
@@ -45,13 +46,14 @@ enum wire_key {
 
 enum key_type { KEY_TEXT, KEY_UNSIGNED };
 
+/* Packed: the plugin counts its bytes. */
 struct key_info {
     const char *name;
-    enum key_type type;
-    size_t offset;    /* KEY_UNSIGNED: of an unsigned in struct wire_plan */
-    unsigned maximum; /* KEY_UNSIGNED; the minimum is 1 */
-    bool of_degrees;  /* absent in a plan without degrees */
-    bool optional;    /* absent where the number is 0 or the text empty */
+    uint32_t maximum;    /* KEY_UNSIGNED; the minimum is 1 */
+    uint16_t offset;     /* KEY_UNSIGNED: of an unsigned in struct wire_plan */
+    uint8_t type;        /* enum key_type */
+    bool of_degrees : 1; /* absent in a plan without degrees */
+    bool optional : 1;   /* absent where the number is 0 or the text empty */
 };
 
 #define TEXT_KEY(text)                                                                             \

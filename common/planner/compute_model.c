@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "planner/compute_model.h"
 
+#include "base/numbers/real.h"
 #include "planner/efficiency_catalogue.h"
 #include "planner/memory_model.h"
 #include <math.h>
@@ -17,7 +18,7 @@
 static bool is_aligned(double width)
 {
     double steps = width / GEMM_ALIGNED_WIDTH;
-    return steps == floor(steps);
+    return steps == real_of(whole_of(steps));
 }
 
 static double alignment_share(const struct plan_context *context, double out, double in)
@@ -184,7 +185,7 @@ void compute_head(const struct plan_context *context, const struct plan *plan,
                   struct compute_seconds *ret)
 {
     double rows = plan_rank_tokens(&context->training, plan), tp = plan->degrees.tp;
-    double vocabulary = (double)padded_vocabulary(context->model, plan->degrees.tp) / tp;
+    double vocabulary = real_of(padded_vocabulary(context->model, plan->degrees.tp)) / tp;
     double product = dense_gemm(context, rows, vocabulary, context->model->hidden);
     double traffic = rows * vocabulary * LOGITS_TRAFFIC_BYTES / context->memory_bytes_per_second;
     *ret = (struct compute_seconds){.forward = product + traffic / 2,

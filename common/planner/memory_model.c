@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "planner/memory_model.h"
 
+#include "base/numbers/real.h"
 #include "planner/efficiency_catalogue.h"
 
 #define GATHERED_LAYERS 2.0 /* the one at work and the one being prefetched */
@@ -148,7 +149,7 @@ static void layer_bytes_of(const struct plan_context *context, const struct plan
         ret->working =
             larger(has_dense ? memory_layer_activations(context, plan, false, RECOMPUTE_NONE) : 0,
                    has_moe ? memory_layer_activations(context, plan, true, RECOMPUTE_NONE) : 0);
-    ret->logits = tokens * (double)padded_vocabulary(context->model, plan->degrees.tp) /
+    ret->logits = tokens * real_of(padded_vocabulary(context->model, plan->degrees.tp)) /
                   plan->degrees.tp * context->profile->logits_bytes;
     if (plan->degrees.pp > 1)
         ret->buffers += PIPELINE_BUFFERS * hidden / divisor;
@@ -157,7 +158,7 @@ static void layer_bytes_of(const struct plan_context *context, const struct plan
     if (plan->sharding == SHARDING_ZERO2)
         ret->buffers +=
             smaller(context->framework->bucket_bytes,
-                    (double)context->parameters.total * kept_bytes(context, plan).gradient);
+                    real_of(context->parameters.total) * kept_bytes(context, plan).gradient);
     struct plan_shape shape = plan_context_shape(context, plan);
     rank_shard_widths(plan, &ret->widths);
     rank_layer_parameters(&shape, has_moe, &ret->largest);
@@ -246,14 +247,14 @@ static double stage_total(const struct plan_context *context, const struct plan 
     for (unsigned part = 0; part < MEMORY_PART_COUNT; part++)
         used += parts[part];
     const struct framework_profile *profile = context->profile;
-    parts[MEMORY_FRAMEWORK] = (double)profile->constant_bytes + profile->fragmentation * used;
+    parts[MEMORY_FRAMEWORK] = real_of(profile->constant_bytes) + profile->fragmentation * used;
     return used + parts[MEMORY_FRAMEWORK];
 }
 
 static void judge(const struct plan_context *context, struct memory_estimate *estimate)
 {
     uint64_t capacity = context->capacity_bytes;
-    estimate->tight_bytes = (uint64_t)((double)capacity * (1 - context->efficiencies->tight_share));
+    estimate->tight_bytes = whole_of(real_of(capacity) * (1 - context->efficiencies->tight_share));
     estimate->verdict = FIT_UNKNOWN;
     if (capacity > 0)
         estimate->verdict = estimate->total_bytes > capacity                ? FIT_OOM
@@ -263,7 +264,7 @@ static void judge(const struct plan_context *context, struct memory_estimate *es
 
 static uint64_t whole_bytes(double bytes)
 {
-    return bytes < (double)MEMORY_PART_MAXIMUM_BYTES ? (uint64_t)(bytes + 0.5)
+    return bytes < (double)MEMORY_PART_MAXIMUM_BYTES ? whole_of(bytes + 0.5)
                                                      : MEMORY_PART_MAXIMUM_BYTES;
 }
 

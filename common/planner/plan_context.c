@@ -80,7 +80,7 @@ static int choose_precision(struct plan_context *context, struct error_info *err
     if (gpu && context->precision != PRECISION_FP32 &&
         gpu->flops_per_second[gpu_precisions[context->precision]] <= 0)
         return error_set(err, "precision=%s: %s does not have it; use %s",
-                         precision_name(context->precision), gpu->title,
+                         precision_name(context->precision), gpu->name,
                          gpu->flops_per_second[GPU_BF16] > 0 ? "bf16" : "fp16");
     return 0;
 }

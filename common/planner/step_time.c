@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "planner/step_time.h"
 
+#include "base/numbers/real.h"
 #include "planner/communication_model.h"
 #include "planner/compute_model.h"
 #include "planner/efficiency_catalogue.h"
@@ -37,9 +38,9 @@ double step_model_flops(const struct plan_context *context)
 {
     const struct model_spec *model = context->model;
     const struct model_parameters *counts = &context->parameters;
-    double tokens = (double)context->training.global_batch * context->training.sequence_length;
+    double tokens = real_of(context->training.global_batch) * context->training.sequence_length;
     /* The input embedding is looked up; a tied table is multiplied once, as head. */
-    double looked_up = (double)counts->embedding;
+    double looked_up = real_of(counts->embedding);
     if (model->tied_embeddings)
         looked_up -= (double)model->vocabulary * model->hidden;
     double products = 2 + context->training.trainable;
@@ -48,7 +49,8 @@ double step_model_flops(const struct plan_context *context)
     double value = latent ? model->v_head_dim : model->head_dim;
     double attention = FORWARD_AND_BACKWARD * 2 * (key + value) * model->heads *
                        context->attention_scores * model->layers * context->training.global_batch;
-    return FLOPS_PER_PRODUCT * products * ((double)counts->active - looked_up) * tokens + attention;
+    return FLOPS_PER_PRODUCT * products * (real_of(counts->active) - looked_up) * tokens +
+           attention;
 }
 
 static double exchange_seconds(const struct step *step, const struct exchange_list *list)
@@ -209,8 +211,8 @@ static void step_init(struct step *step)
 
 static void derive_figures(const struct plan_context *context, struct time_estimate *ret)
 {
-    double tokens = (double)context->training.global_batch * context->training.sequence_length;
-    double gpus = (double)context->world, seconds = ret->step_seconds;
+    double tokens = real_of(context->training.global_batch) * context->training.sequence_length;
+    double gpus = real_of(context->world), seconds = ret->step_seconds;
     if (seconds <= 0)
         return;
     ret->bubble_fraction = ret->parts[TIME_BUBBLE] / seconds;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/number_text.h"
 #include "base/cleanup.h"
+#include "base/numbers/real.h"
 #include "base/parse_number.h"
 #include "base/text_buffer.h"
 #include <math.h>
@@ -56,7 +57,8 @@ static struct number_text scaled(double value, const struct unit *units, size_t 
 {
     struct number_text out = {""};
     /* 999.6 is written in the next unit since it rounds to 1000; 1024 rounds to 1020. */
-    double size = fmax(fabs(value), fabs(round_significant(value, DIGITS)));
+    double size = fabs(value), rounded = fabs(round_significant(value, DIGITS));
+    size = rounded > size ? rounded : size;
     size_t unit = 0;
     while (unit + 1 < count && size >= units[unit + 1].scale)
         unit++;
@@ -64,7 +66,7 @@ static struct number_text scaled(double value, const struct unit *units, size_t 
     /* 1,023.6 KiB rounds to 1020 in binary units: three digits would lie, so write it whole. */
     if (fabs(shown) >= 1000.0)
         shown = round_significant(value / units[unit].scale, DIGITS + 1);
-    bool whole = shown == floor(shown) && unit == 0 && units[0].scale == 1.0;
+    bool whole = unit == 0 && units[0].scale == 1.0 && shown == real_of(whole_of(shown));
     put(&out, "%.*f%s%s", whole ? 0 : decimals_of(shown), shown, units[unit].name[0] ? " " : "",
         units[unit].name);
     return out;
@@ -77,7 +79,7 @@ static struct number_text words(const char *text)
     return out;
 }
 
-struct number_text number_bytes(uint64_t bytes) { return number_bytes_real((double)bytes); }
+struct number_text number_bytes(uint64_t bytes) { return number_bytes_real(real_of(bytes)); }
 
 struct number_text number_bytes_real(double bytes)
 {
@@ -89,7 +91,7 @@ struct number_text number_bytes_real(double bytes)
 struct number_text number_gib(uint64_t bytes)
 {
     struct number_text out = {""};
-    put(&out, "%.1f", (double)bytes / 1073741824.0);
+    put(&out, "%.1f", real_of(bytes) / 1073741824.0);
     return out;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/plan_explanation.h"
+#include "base/numbers/real.h"
 #include "report/number_text.h"
 #include "report/text_table.h"
 
@@ -47,9 +48,10 @@ static void add_memory(const struct plan *plan, const struct text_style *style,
         text_table_add(table, memory_part_name((enum memory_part)i));
         text_table_add_format(table, "%s GiB", number_gib(memory->parts[i]).text);
         text_table_add(
-            table, memory->total_bytes > 0
-                       ? number_percent((double)memory->parts[i] / (double)memory->total_bytes).text
-                       : "");
+            table,
+            memory->total_bytes > 0
+                ? number_percent(real_of(memory->parts[i]) / real_of(memory->total_bytes)).text
+                : "");
         text_table_add(table, "");
     }
     text_table_tone(table, TONE_CHOSEN);

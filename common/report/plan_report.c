@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/plan_report.h"
+#include "base/numbers/real.h"
 #include "report/number_text.h"
 #include "report/text_table.h"
 #include <string.h>
@@ -30,7 +31,7 @@ void plan_report_request(const struct plan_report *report, const struct text_sty
     bool counted = model_parameters_count(request->model, &parameters, NULL) == 0;
     text_heading(style, out, "%s on %s", request->model->name, request->cluster->name);
     text_buffer_add(out, "  %s parameters, %u layers; %zu node%s of %u GPUs = %llu GPUs\n",
-                    counted ? number_parameters((double)parameters.total).text : "?",
+                    counted ? number_parameters(real_of(parameters.total)).text : "?",
                     request->model->layers, nodes, nodes == 1 ? "" : "s", report->gpus_per_node,
                     (unsigned long long)report->world);
     text_buffer_add(out, "  sequence %u%s, global batch %u%s\n  framework %s, policy tp_within=%s",

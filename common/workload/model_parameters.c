@@ -153,8 +153,8 @@ int model_parameters_count(const struct model_spec *model, struct model_paramete
         uint64_t unused = times(&tally, model->experts - model->experts_per_token, one);
         count.active -= times(&tally, moe, unused);
     }
-    if (tally.overflow)
-        return error_set(err, "%s has more parameters than 64 bits can count",
+    if (tally.overflow || count.total > INT64_MAX) /* base/numbers/real.h */
+        return error_set(err, "%s has more parameters than can be counted",
                          model->name ? model->name : "the model");
     *ret = count;
     return 0;

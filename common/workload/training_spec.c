@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "workload/training_spec.h"
+#include "base/numbers/real.h"
 
 /* The default batch: a multiple of N where there are that many sequences, so that every dp
  * divides it, and at least one sequence per rank. */
@@ -69,10 +70,10 @@ int training_spec_from_job(const struct job_spec *job, uint64_t world, struct tr
 void training_spec_adapt(struct training_spec *training, const struct model_spec *model,
                          const struct model_parameters *counts)
 {
-    double total = (double)counts->total;
+    double total = real_of(counts->total);
     if (training->lora_rank > 0)
-        training->trainable = (double)model_adapters_total(model, training->lora_rank) / total;
+        training->trainable = real_of(model_adapters_total(model, training->lora_rank)) / total;
     training->moments_saved = ADAM_MOMENT_BYTES - moment_bytes[training->optimizer];
     if (training->optimizer == OPTIMIZER_MUON)
-        training->moments_saved *= 1 - (double)(counts->embedding + counts->head) / total;
+        training->moments_saved *= 1 - real_of(counts->embedding + counts->head) / total;
 }

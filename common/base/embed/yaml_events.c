@@ -2,7 +2,8 @@
 /*
  * yaml_events [--brief] FILE.yaml: a program of the build. Writes what yaml_document_replay()
  * reads, without comments, to standard output. --brief, for the plugin, which counts its bytes:
- * no line numbers, and "x" for the texts of `source`, which only the program's reports show.
+ * no line numbers, and "x" for the texts of `source` and `title`, which only the program's reports
+ * show.
  */
 #include "base/text_file.h"
 #include "base/yaml_document.h"
@@ -21,9 +22,14 @@ static void write_text(char mark, const char *text)
     putchar('\0');
 }
 
+static bool is_for_reports(const char *key)
+{
+    return key && (!strcmp(key, "source") || !strcmp(key, "title"));
+}
+
 static void write_scalar(const struct writer *writer, const struct yaml_node *node)
 {
-    bool cut = writer->brief && node->key && !strcmp(node->key, "source");
+    bool cut = writer->brief && is_for_reports(node->key);
     write_text(node->quoted ? YAML_EVENT_QUOTED : YAML_EVENT_TEXT, cut ? "x" : node->text);
 }
 

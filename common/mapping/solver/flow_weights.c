@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/solver/flow_weights.h"
+#include "base/numbers/real.h"
 
 #define WHOLE_JOB 0x1p48
 
@@ -19,7 +20,7 @@ static double pairs_of(const struct traffic_flow *flow, const struct degrees *de
 void flow_weights_of(const struct traffic *traffic, const struct link_seconds *seconds,
                      const struct degrees *degrees, enum rank_order order, struct flow_weights *ret)
 {
-    double world = (double)degrees_world(degrees), total = 0;
+    double world = real_of(degrees_world(degrees)), total = 0;
     *ret =
         (struct flow_weights){.flow_count = traffic->flow_count, .slot_count = seconds->slot_count};
     for (unsigned f = 0; f < traffic->flow_count; f++)

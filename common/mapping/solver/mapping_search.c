@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mapping/solver/mapping_search.h"
 #include "base/memory.h"
+#include "base/numbers/real.h"
 #include "mapping/solver/cost_bound.h"
 #include "mapping/solver/exact_search.h"
 #include "mapping/solver/exchange_search.h"
@@ -399,9 +400,9 @@ int mapping_search(const struct mapping_problem *problem, unsigned *ret_nodes,
     for (unsigned block = 0; block < problem->order->block_count; block++)
         ret_nodes[block] = problem->tree->nodes[solution.positions[block]];
     double unit = problem->weights->unit_seconds;
-    quality.cost = (double)solution.cost * unit;
+    quality.cost = real_of(solution.cost) * unit;
     quality.optimal |= solution.cost <= solution.bound;
-    quality.lower_bound = quality.optimal ? quality.cost : (double)solution.bound * unit;
+    quality.lower_bound = quality.optimal ? quality.cost : real_of(solution.bound) * unit;
     quality.exchanges = budget - solution.budget;
     *ret = quality;
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "planner/search/plan_remedy.h"
 
+#include "base/numbers/real.h"
 #include "planner/memory_model.h"
 #include "planner/search/configuration_search.h"
 #include "planner/strategy.h"
@@ -61,8 +62,8 @@ static void try_without(struct remedies *remedies, enum job_key key, const char 
     add(remedies, kind,
         arena_format(remedies->arena, "%s: %s, micro batch %u, recompute %s needs %.1f GiB of %.1f",
                      words, label, plan->micro_batch, recompute_name(plan->recompute),
-                     gib((double)plan->memory.total_bytes),
-                     gib((double)plan->memory.capacity_bytes)));
+                     gib(real_of(plan->memory.total_bytes)),
+                     gib(real_of(plan->memory.capacity_bytes))));
 }
 
 static void remedy_given_keys(struct remedies *remedies)
@@ -129,7 +130,7 @@ static const char *enough(double needed, uint64_t available)
 {
     if (available == 0)
         return "available is unknown";
-    return needed <= (double)available ? "enough" : "too little";
+    return needed <= real_of(available) ? "enough" : "too little";
 }
 
 static void try_offload(struct remedies *remedies, enum offload offload, const char *where,
@@ -139,16 +140,16 @@ static void try_offload(struct remedies *remedies, enum offload offload, const c
         return;
     const struct plan *plan = &remedies->pool->plans[0];
     double needed = memory_offload_bytes_per_node(remedies->context, plan);
-    const char *have = available > 0
-                           ? arena_format(remedies->arena, ", has %.0f GiB", gib((double)available))
-                           : "";
+    const char *have =
+        available > 0 ? arena_format(remedies->arena, ", has %.0f GiB", gib(real_of(available)))
+                      : "";
     add(remedies, "offload",
         have ? arena_format(remedies->arena,
                             "offload=%s with %s: %.1f GiB of %.1f on the GPU; each node needs "
                             "%.0f GiB of %s%s (%s)",
                             offload_name(offload), sharding_name(plan->sharding),
-                            gib((double)plan->memory.total_bytes),
-                            gib((double)plan->memory.capacity_bytes), gib(needed), where, have,
+                            gib(real_of(plan->memory.total_bytes)),
+                            gib(real_of(plan->memory.capacity_bytes)), gib(needed), where, have,
                             enough(needed, available))
              : NULL);
 }
@@ -193,8 +194,8 @@ static void remedy_nodes(struct remedies *remedies)
             arena_format(remedies->arena, "needs %u nodes of %s (%llu GPUs): %s, %.1f GiB of %.1f",
                          nodes, cluster->kind_count == 1 ? cluster->kind_names[0] : cluster->name,
                          (unsigned long long)context.world, label,
-                         gib((double)plan->memory.total_bytes),
-                         gib((double)plan->memory.capacity_bytes)));
+                         gib(real_of(plan->memory.total_bytes)),
+                         gib(real_of(plan->memory.capacity_bytes))));
         return;
     }
 }
@@ -209,8 +210,8 @@ static void remedy_sequence(struct remedies *remedies)
             continue;
         add(remedies, "sequence",
             arena_format(remedies->arena, "sequence_length=%u fits: %.1f GiB of %.1f", sequence,
-                         gib((double)remedies->pool->plans[0].memory.total_bytes),
-                         gib((double)remedies->pool->plans[0].memory.capacity_bytes)));
+                         gib(real_of(remedies->pool->plans[0].memory.total_bytes)),
+                         gib(real_of(remedies->pool->plans[0].memory.capacity_bytes))));
         return;
     }
 }
@@ -224,8 +225,8 @@ static void remedy_host(struct remedies *remedies)
     bool drives = remedies->nearest->offload == OFFLOAD_NVME;
     add(remedies, drives ? "host_nvme_gib" : "host_memory_gib",
         arena_format(remedies->arena, "offload=%s needs %.0f GiB of a node, it has %.0f",
-                     offload_name(remedies->nearest->offload), gib((double)memory->host_bytes),
-                     gib((double)memory->host_capacity_bytes)));
+                     offload_name(remedies->nearest->offload), gib(real_of(memory->host_bytes)),
+                     gib(real_of(memory->host_capacity_bytes))));
 }
 
 static void remedy_gpu(struct remedies *remedies)
@@ -243,7 +244,7 @@ static void remedy_gpu(struct remedies *remedies)
     if (best)
         add(remedies, "gpu",
             arena_format(remedies->arena, "a GPU of at least %.1f GiB, as %s (%.1f GiB)",
-                         gib((double)needed), best->name, gib((double)best->memory_bytes)));
+                         gib(real_of(needed)), best->name, gib(real_of(best->memory_bytes))));
 }
 
 #define REMEDIES_EACH 9u /* the most that one of them adds: every key that takes bounds */

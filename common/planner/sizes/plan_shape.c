@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "planner/sizes/plan_shape.h"
 
+#include "base/numbers/real.h"
 #include "planner/group_span.h"
 
 #define VOCABULARY_MULTIPLE 128u
@@ -72,22 +73,22 @@ uint64_t padded_vocabulary(const struct model_spec *model, unsigned tp)
 double rank_table_parameters(const struct plan_shape *shape)
 {
     unsigned tp = shape->plan->degrees.tp;
-    return (double)padded_vocabulary(shape->model, tp) * shape->model->hidden / tp;
+    return real_of(padded_vocabulary(shape->model, tp)) * shape->model->hidden / tp;
 }
 
 void rank_layer_parameters(const struct plan_shape *shape, bool moe, struct rank_parameters *ret)
 {
     const struct model_parameters *counts = shape->parameters;
     const struct degrees *degrees = &shape->plan->degrees;
-    double split = (double)(counts->attention - counts->attention_replicated);
-    double whole = (double)counts->norms + (double)counts->attention_replicated;
+    double split = real_of(counts->attention - counts->attention_replicated);
+    double whole = real_of(counts->norms + counts->attention_replicated);
     ret->expert = 0;
     if (moe) {
-        split += (double)counts->shared_experts;
-        whole += (double)counts->router;
-        ret->expert = (double)counts->experts / ((double)degrees->etp * degrees->ep);
+        split += real_of(counts->shared_experts);
+        whole += real_of(counts->router);
+        ret->expert = real_of(counts->experts) / ((double)degrees->etp * degrees->ep);
     } else {
-        split += (double)counts->dense_mlp;
+        split += real_of(counts->dense_mlp);
     }
     ret->dense = split / degrees->tp + whole;
 }
@@ -95,17 +96,17 @@ void rank_layer_parameters(const struct plan_shape *shape, bool moe, struct rank
 static double first_stage_parameters(const struct plan_shape *shape)
 {
     double table = (double)shape->model->vocabulary * shape->model->hidden;
-    return rank_table_parameters(shape) + (double)shape->parameters->embedding - table;
+    return rank_table_parameters(shape) + real_of(shape->parameters->embedding) - table;
 }
 
 static double last_stage_parameters(const struct plan_shape *shape)
 {
     const struct model_spec *model = shape->model;
     unsigned tp = shape->plan->degrees.tp;
-    double head = model->lm_head_bias ? (double)padded_vocabulary(model, tp) / tp : 0;
+    double head = model->lm_head_bias ? real_of(padded_vocabulary(model, tp)) / tp : 0;
     if (!model->tied_embeddings || shape->plan->degrees.pp > 1)
         head += rank_table_parameters(shape);
-    return head + (double)shape->parameters->final_norm;
+    return head + real_of(shape->parameters->final_norm);
 }
 
 static bool mtp_is_moe(const struct model_spec *model)
@@ -168,8 +169,9 @@ static struct rank_parameters rank_adapters(const struct plan_shape *shape, bool
     const struct degrees *degrees = &shape->plan->degrees;
     struct adapter_parameters adapters;
     model_adapters_count(shape->model, shape->training->lora_rank, moe, &adapters);
-    return (struct rank_parameters){(double)adapters.split / degrees->tp + (double)adapters.whole,
-                                    (double)adapters.expert / ((double)degrees->etp * degrees->ep)};
+    return (struct rank_parameters){real_of(adapters.split) / degrees->tp + real_of(adapters.whole),
+                                    real_of(adapters.expert) /
+                                        ((double)degrees->etp * degrees->ep)};
 }
 
 void rank_trained_parameters(const struct plan_shape *shape, const struct pipeline_layout *layout,
