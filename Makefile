@@ -95,6 +95,7 @@ WORKLOAD_SOURCES := \
 	common/workload/config/config_value.c \
 	common/workload/framework_profile.c \
 	common/workload/job/job_bounds.c \
+	common/workload/job/option_kind.c \
 	common/workload/job_spec.c \
 	common/workload/launch/launch_file.c \
 	common/workload/launch/launch_numbering.c \
@@ -379,7 +380,6 @@ SPANK_SOURCES := \
 	spank_plugin/plan_variable.c \
 	spank_plugin/plugin_log.c \
 	spank_plugin/plugin_options.c \
-	spank_plugin/policy/option_kind.c \
 	spank_plugin/policy/step_policy.c \
 	spank_plugin/spank_parplan.c \
 	spank_plugin/srun_context.c \
@@ -949,7 +949,7 @@ $(BUILD)/spank_parplan.so: $(PLUGIN_OBJECTS) $(SPANK_MAP) spank_plugin/pack_text
 
 # The same, for slurmctld, which no srun waits for: plain objects, no packed messages.
 SUBMIT_MAP := spank_plugin/job_submit/job_submit_parplan.map
-SUBMIT_TAKES := $(SUBMIT_OBJECTS) $(call objects,spank_plugin/policy/option_kind.c $(BASE_SOURCES) \
+SUBMIT_TAKES := $(SUBMIT_OBJECTS) $(call objects,$(BASE_SOURCES) \
 	$(TOPOLOGY_SOURCES) $(WORKLOAD_SOURCES)) $(DATA_OBJECT)
 $(BUILD)/job_submit_parplan.so: $(SUBMIT_TAKES) $(SUBMIT_MAP) $(BUILD)/flags
 	$(call say,LINK,$@)

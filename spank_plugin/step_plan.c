@@ -3,8 +3,8 @@
 #include "base/text_file.h"
 #include "spank_plugin/master_address.h"
 #include "spank_plugin/node/step_wire_facts.h"
-#include "spank_plugin/policy/option_kind.h"
 #include "spank_plugin/step_cluster.h"
+#include "workload/job/option_kind.h"
 #include "workload/model_source.h"
 #include <stdio.h>
 #include <string.h>

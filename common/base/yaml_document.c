@@ -228,6 +228,12 @@ static int handle_event(struct builder *builder, const yaml_event_t *event)
     }
 }
 
+/* Elsewhere the scanner skips tabs. */
+static bool stands_at_tab(const yaml_parser_t *parser)
+{
+    return parser->error == YAML_SCANNER_ERROR && *parser->buffer.pointer == '\t';
+}
+
 /* The reader knows only a byte offset where the scanner knows a line. */
 static int error_from_parser(struct builder *builder, const char *text)
 {
@@ -240,10 +246,11 @@ static int error_from_parser(struct builder *builder, const char *text)
         for (size_t i = 0; i < parser->problem_offset; i++)
             line += text[i] == '\n';
     }
-    return error_set(builder->err, "%s:%u: not valid %s: %s%s%s", builder->document->source, line,
-                     builder->json ? "JSON" : "YAML", parser->context ? parser->context : "",
-                     parser->context ? ", " : "",
-                     parser->problem ? parser->problem : "unknown problem");
+    return error_set(
+        builder->err, "%s:%u: not valid %s: %s%s%s%s", builder->document->source, line,
+        builder->json ? "JSON" : "YAML", parser->context ? parser->context : "",
+        parser->context ? ", " : "", parser->problem ? parser->problem : "unknown problem",
+        stands_at_tab(parser) ? UNPACKED_TEXT("; a tab indents here, use spaces") : "");
 }
 
 static int run_parser(struct builder *builder, const char *text)
@@ -372,6 +379,11 @@ const struct yaml_node *yaml_document_root(const struct yaml_document *document)
 }
 
 const char *yaml_document_source(const struct yaml_document *document) { return document->source; }
+
+bool yaml_node_is_empty(const struct yaml_node *node)
+{
+    return node->kind == YAML_SCALAR && !node->quoted && node->text[0] == '\0';
+}
 
 const struct yaml_node *yaml_node_get(const struct yaml_node *mapping, const char *key)
 {

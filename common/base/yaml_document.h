@@ -62,6 +62,8 @@ void yaml_document_free(struct yaml_document *document);
 const struct yaml_node *yaml_document_root(const struct yaml_document *document);
 const char *yaml_document_source(const struct yaml_document *document);
 
+/* "key:" with nothing behind it, as where all that belongs to it is a comment. */
+bool yaml_node_is_empty(const struct yaml_node *node);
 const struct yaml_node *yaml_node_get(const struct yaml_node *mapping,
                                       const char *key); /* or NULL */
 

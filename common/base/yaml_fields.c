@@ -227,7 +227,7 @@ static int load_field(const struct yaml_node *node, const struct yaml_field *fie
 int yaml_fields_load(const struct yaml_node *mapping, const struct yaml_field *fields, size_t count,
                      void *target, struct error_info *err)
 {
-    if (mapping->kind != YAML_MAPPING)
+    if (mapping->kind != YAML_MAPPING && !yaml_node_is_empty(mapping))
         return yaml_node_error(mapping, err, "a mapping (key: value) is expected, not a %s",
                                mapping->kind == YAML_SEQUENCE ? "list" : "single value");
     for (size_t i = 0; i < mapping->child_count; i++) {

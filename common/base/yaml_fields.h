@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * yaml_fields: a YAML mapping into a struct, by a table. Unknown keys are refused with
- * their line and the nearest known key; numbers have ranges; a value with trailing junk
+ * their line and the nearest known key; a key whose own keys are all comments ("policy:") is a
+ * mapping without any; numbers have ranges; a value with trailing junk
  * ("60%", "80x") is refused. What the table does not describe (lists, nested mappings) is
  * stored as its node for the caller to walk.
  *

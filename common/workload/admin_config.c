@@ -3,6 +3,7 @@
 
 #include "base/text_file.h"
 #include "base/yaml_fields.h"
+#include "workload/job/option_kind.h"
 #include "workload/job_spec.h"
 #include <string.h>
 
@@ -98,12 +99,6 @@ static int read_text(struct arena *arena, const struct yaml_node *node, const ch
     return 0;
 }
 
-static bool is_job_file(const char *option)
-{
-    const char *dot = strrchr(option, '.');
-    return strchr(option, '/') || (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".json")));
-}
-
 /* defaults.parplan is what an option may say: a bad one is found here, not in every job. */
 static int read_default(struct admin_config *config, const struct yaml_node *node,
                         struct error_info *err)
@@ -112,7 +107,7 @@ static int read_default(struct admin_config *config, const struct yaml_node *nod
     const char *option = NULL;
     if (read_text(config->arena, node, &option, err) < 0)
         return -1;
-    if (option && strcmp(option, "off") != 0 && !is_job_file(option)) {
+    if (option && strcmp(option, "off") != 0 && !option_names_file(option)) {
         CLEANUP(job_spec) struct job_spec *spec = job_spec_create(err);
         if (!spec)
             return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/job_submit/submit_verdict.h"
 #include "base/text_buffer.h"
-#include "spank_plugin/policy/option_kind.h"
+#include "workload/job/option_kind.h"
 #include "workload/job_spec.h"
 #include <stdio.h>
 #include <string.h>

@@ -53,18 +53,17 @@ static bool only_tightens(unsigned scope) { return scope == SCOPE_QOS || scope =
 
 static int read_orders(const struct yaml_node *node, unsigned *ret, struct error_info *err)
 {
-    bool list = node->kind == YAML_SEQUENCE && node->child_count > 0;
+    struct error_info why;
+    enum rank_order order;
     unsigned orders = 0;
-    for (size_t i = 0; list && i < node->child_count; i++) {
-        enum rank_order order;
-        list = node->children[i]->kind == YAML_SCALAR &&
-               rank_order_parse(node->children[i]->text, &order, NULL) == 0;
-        if (list)
-            orders |= 1u << order;
+    if (node->kind != YAML_SEQUENCE || node->child_count == 0)
+        return yaml_node_error(node, err, "needs a list of rank orders, as [tp-cp-ep-dp-pp]");
+    for (size_t i = 0; i < node->child_count; i++) {
+        const struct yaml_node *child = node->children[i];
+        if (rank_order_parse(child->text ? child->text : "", &order, &why) < 0)
+            return yaml_node_error(child, err, "%s", why.text);
+        orders |= 1u << order;
     }
-    if (!list)
-        return yaml_node_error(node, err,
-                               "needs a list of rank orders: tp-cp-ep-dp-pp, tp-cp-ep-pp-dp");
     *ret = orders;
     return 0;
 }
@@ -85,7 +84,8 @@ static int read_section(const struct yaml_node *node, unsigned scope, struct are
                         struct policy_scopes *ret, struct error_info *err)
 {
     struct policy_fields fields;
-    if (node->kind != YAML_MAPPING || node->child_count > POLICY_RULES_MAXIMUM)
+    if ((node->kind != YAML_MAPPING && !yaml_node_is_empty(node)) ||
+        node->child_count > POLICY_RULES_MAXIMUM)
         return yaml_node_error(node, err, "needs a mapping of at most %u names to policies",
                                POLICY_RULES_MAXIMUM);
     struct policy_rule *rules = arena_allocate_array(arena, node->child_count, sizeof(*rules));

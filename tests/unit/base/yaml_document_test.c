@@ -144,6 +144,12 @@ static const struct refusal refusals[] = {
      "job.yaml:2: not valid YAML: while scanning a quoted scalar, found unexpected end of stream"},
     {"a:\n\t- 1\n", 0,
      "job.yaml:2: not valid YAML: while scanning for the next token, found character that cannot "
+     "start any token; a tab indents here, use spaces"},
+    {"a:\n  b: 1\n\tc: 2\n", 0,
+     "job.yaml:3: not valid YAML: while scanning a plain scalar, found a tab character that "
+     "violates indentation; a tab indents here, use spaces"},
+    {"a: @x\n", 0,
+     "job.yaml:1: not valid YAML: while scanning for the next token, found character that cannot "
      "start any token"},
     {"a: 1\nb: 2\na: 3\n", 0, "job.yaml:3: a: the key stands twice, first in line 1"},
     {"x: [{b: 1,\n b: 2}]\n", 0, "job.yaml:2: x[0].b: the key stands twice, first in line 1"},

@@ -141,6 +141,9 @@ static const char *const valid[] = {
     SCHEMA "defaults: {parplan: job.yaml}\n",
     SCHEMA "defaults: {parplan: \"auto,framework=torchtitan\"}\n",
     SCHEMA "slurm: {master_addr: name}\n",
+    /* what belongs to a key is all comments */
+    SCHEMA "policy:\n  #max_tp: 8\ndefaults:\n  #parplan: auto\nslurm:\n",
+    SCHEMA "policy:\n  partitions:\n    #debug: {}\n  users: {ada: }\n",
 };
 
 static void accepts(void **state)
@@ -173,8 +176,12 @@ static const struct {
     {SCHEMA "policy:\n  qos: {q: {max_tp: many}}\n", "parplan.yaml:3: policy.qos.q.max_tp:"},
     {SCHEMA "policy:\n  orders: []\n", "parplan.yaml:3: policy.orders: needs a list"},
     {SCHEMA "policy:\n  orders: tp-cp-ep-dp-pp\n", "parplan.yaml:3: policy.orders: needs a list"},
-    {SCHEMA "policy:\n  orders: [[tp]]\n", "parplan.yaml:3: policy.orders: needs a list"},
-    {SCHEMA "policy:\n  orders: [tp-pp]\n", "parplan.yaml:3: policy.orders: needs a list"},
+    {SCHEMA "policy:\n  orders: {a: tp-cp-ep-dp-pp}\n",
+     "parplan.yaml:3: policy.orders: needs a list"},
+    {SCHEMA "policy:\n  orders: [[tp]]\n", "policy.orders[0]: \"\" is not a rank order"},
+    {SCHEMA "policy:\n  orders: [tp-cp-ep-dp-pp,\n    tp-pp-dp]\n",
+     "parplan.yaml:4: policy.orders[1]: \"tp-pp-dp\" is not a rank order; use tp-cp-ep-dp-pp or "
+     "tp-cp-ep-pp-dp"},
     {SCHEMA "policy:\n  partitions:\n    debug: {partitions: {}}\n",
      "parplan.yaml:4: policy.partitions.debug.partitions: unknown key"},
     {SCHEMA "policy:\n  tp_within: rack\n", "parplan.yaml:3: policy.tp_within:"},
@@ -182,6 +189,7 @@ static const struct {
     {SCHEMA "policy:\n  max_tp: -1\n", "parplan.yaml:3: policy.max_tp:"},
     {SCHEMA "policy:\n  max_tp: 2000000\n", "parplan.yaml:3: policy.max_tp:"},
     {SCHEMA "policy: deny\n", "parplan.yaml:2: policy:"},
+    {SCHEMA "policy: \"\"\n", "parplan.yaml:2: policy:"},
     {SCHEMA "policy:\n  partitions: [debug]\n",
      "parplan.yaml:3: policy.partitions: needs a mapping"},
     {SCHEMA "policy:\n  partitions: {debug: off}\n", "parplan.yaml:3: policy.partitions.debug:"},
@@ -191,6 +199,7 @@ static const struct {
     {SCHEMA "cluster: \"a\\nb\"\n", "parplan.yaml:2: cluster: \"a?b\" has control characters"},
     {SCHEMA "defaults: {parplan: tpp=8}\n",
      "parplan.yaml:2: defaults.parplan: as an option: unknown key \"tpp\"; did you mean tp?"},
+    {SCHEMA "defaults: {parplan: \"model=a/b,tpp=8\"}\n", "unknown key \"tpp\"; did you mean tp?"},
     {SCHEMA "defaults: {parplan: [auto]}\n", "parplan.yaml:2: defaults.parplan: needs one value"},
     {SCHEMA "defaults: {model: x}\n", "parplan.yaml:2: defaults.model: unknown key"},
     {SCHEMA "defaults: auto\n", "parplan.yaml:2: defaults:"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "spank_plugin/policy/option_kind.h"
+#include "workload/job/option_kind.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include <string.h>

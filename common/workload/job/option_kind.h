@@ -2,8 +2,8 @@
 /*
  * option_kind: what --parplan's value is: "off", a job file's path, or keys.
  */
-#ifndef SPANK_PLUGIN_POLICY_OPTION_KIND_H
-#define SPANK_PLUGIN_POLICY_OPTION_KIND_H
+#ifndef WORKLOAD_JOB_OPTION_KIND_H
+#define WORKLOAD_JOB_OPTION_KIND_H
 
 #include <stdbool.h>
 
