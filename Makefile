@@ -291,12 +291,18 @@ CLI_SOURCES := \
 	common/cli/command_options.c \
 	common/cli/commands/calibrate_command.c \
 	common/cli/commands/doctor_command.c \
+	common/cli/doctor/cluster_checks.c \
+	common/cli/doctor/config_checks.c \
 	common/cli/doctor/doctor_facts.c \
 	common/cli/doctor/doctor_report.c \
 	common/cli/doctor/elf_symbol.c \
 	common/cli/doctor/finding.c \
 	common/cli/doctor/node_checks.c \
+	common/cli/doctor/path_access.c \
+	common/cli/doctor/plugin_checks.c \
 	common/cli/doctor/plugstack.c \
+	common/cli/doctor/plugstack_checks.c \
+	common/cli/doctor/policy_checks.c \
 	common/cli/doctor/slurm_checks.c \
 	common/cli/doctor/slurm_text.c \
 	common/cli/commands/mfu_command.c \
@@ -421,6 +427,7 @@ UNIT_TESTS := \
 	tests/unit/cli/child_output_test.c \
 	tests/unit/cli/command_options_test.c \
 	tests/unit/cli/command_test.c \
+	tests/unit/cli/config_checks_test.c \
 	tests/unit/cli/doctor_checks_test.c \
 	tests/unit/cli/doctor_facts_test.c \
 	tests/unit/cli/documents_test.c \

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/doctor/doctor_facts.h"
+#include "cli/doctor/cluster_checks.h"
+#include "cli/doctor/config_checks.h"
 #include "cli/doctor/doctor_report.h"
 #include "cli/doctor/node_checks.h"
+#include "cli/doctor/plugin_checks.h"
+#include "cli/doctor/plugstack_checks.h"
+#include "cli/doctor/policy_checks.h"
 #include "cli/doctor/slurm_checks.h"
 #include "cli/inputs/catalogues.h"
 #include "cli/inputs/topology_source.h"
@@ -44,6 +48,24 @@ static int check_node(const struct doctor_facts *facts, const struct catalogues 
     return 0;
 }
 
+/* The admins' file, and what it says of the cluster and its users. */
+static int check_admins_file(const struct doctor_facts *facts, const struct catalogues *catalogues,
+                             bool *ret_requires_plan, struct findings *findings,
+                             struct error_info *err)
+{
+    struct admin_config *read = NULL;
+    if (check_config(facts, &read, findings, err) < 0)
+        return -1;
+    CLEANUP(admin_config) struct admin_config *config = read;
+    if (!config)
+        return 0;
+    *ret_requires_plan = config_requires_plan(config);
+    if (check_cluster(facts, config, catalogues->presets, catalogues->gpus, findings, err) < 0 ||
+        check_defaults(facts, config, findings, err) < 0)
+        return -1;
+    return check_scopes(facts, config, findings, err);
+}
+
 static int check_all(const struct doctor_facts *facts, const struct catalogues *catalogues,
                      struct findings *findings, struct error_info *err)
 {
@@ -52,8 +74,7 @@ static int check_all(const struct doctor_facts *facts, const struct catalogues *
     check_controller(facts, findings);
     check_plugstack(facts, findings);
     check_plugin(facts, findings);
-    if (check_config(facts, catalogues->presets, catalogues->gpus, &requires_plan, findings, err) <
-        0)
+    if (check_admins_file(facts, catalogues, &requires_plan, findings, err) < 0)
         return -1;
     check_job_submit(facts, requires_plan, findings);
     check_slurm_settings(facts, findings);

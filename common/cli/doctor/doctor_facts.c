@@ -12,6 +12,7 @@
 #define DEFAULT_SLURM_CONF "/etc/slurm/slurm.conf"
 #define SETTINGS_BYTES ((size_t)4 << 20)
 #define VERSION_OUTPUT_BYTES ((size_t)4096)
+#define PROCESS_LINE_BYTES ((size_t)4096)
 
 /* Where PluginDir is not told: Debian's, then upstream's packages and its default. */
 static const char usual_folders[] =
@@ -25,25 +26,74 @@ static char *ask(const char *const *arguments, size_t bytes, unsigned seconds,
     return child_output_read(arguments, bytes, seconds, &length, err);
 }
 
-static void ask_controller(struct doctor_facts *facts)
+/* What only some sites have: without an answer it is not judged. */
+static char *ask_more(struct doctor_facts *facts, const char *const *arguments)
 {
-    static const char *const config[] = {"scontrol", "show", "config", NULL};
+    struct error_info why = {.kind = ERROR_NONE};
+    char *text = ask(arguments, FABRIC_TEXT_MAXIMUM_BYTES, DOCTOR_ANSWER_SECONDS, &why);
+    if (why.kind == ERROR_MEMORY)
+        facts->nodes_error = why;
+    return text;
+}
+
+static void ask_lists(struct doctor_facts *facts)
+{
     static const char *const topology[] = {"scontrol", "show", "topology", NULL};
     static const char *const nodes[] = {"scontrol", "show", "node", "--oneliner", NULL};
-    size_t bytes;
-    facts->settings =
-        ask(config, SETTINGS_BYTES, DOCTOR_CONTROLLER_SECONDS, &facts->controller_error);
-    if (!facts->settings) {
-        struct error_info unread = {.kind = ERROR_NONE};
-        facts->settings = text_file_read(facts->slurm_conf, SETTINGS_BYTES, &bytes, &unread);
-        if (unread.kind == ERROR_MEMORY)
-            facts->controller_error = unread;
-        return;
-    }
+    static const char *const partitions[] = {"scontrol", "show",       "partition",
+                                             "--all",    "--oneliner", NULL};
+    static const char *const associations[] = {"scontrol", "show", "assoc_mgr", "flags=assoc,qos",
+                                               NULL};
+    char accounting[DOCTOR_WORD_BYTES];
     facts->topology =
         ask(topology, FABRIC_TEXT_MAXIMUM_BYTES, DOCTOR_ANSWER_SECONDS, &facts->topology_error);
     facts->nodes =
         ask(nodes, FABRIC_TEXT_MAXIMUM_BYTES, DOCTOR_ANSWER_SECONDS, &facts->nodes_error);
+    facts->partitions = ask_more(facts, partitions);
+    slurm_setting_find(facts->settings, "AccountingStorageType", accounting, sizeof(accounting));
+    if (strstr(accounting, "slurmdbd"))
+        facts->associations = ask_more(facts, associations);
+}
+
+static void ask_controller(struct doctor_facts *facts)
+{
+    static const char *const config[] = {"scontrol", "show", "config", NULL};
+    size_t bytes;
+    facts->settings =
+        ask(config, SETTINGS_BYTES, DOCTOR_CONTROLLER_SECONDS, &facts->controller_error);
+    if (facts->settings) {
+        ask_lists(facts);
+        return;
+    }
+    struct error_info unread = {.kind = ERROR_NONE};
+    facts->settings = text_file_read(facts->slurm_conf, SETTINGS_BYTES, &bytes, &unread);
+    if (unread.kind == ERROR_MEMORY)
+        facts->controller_error = unread;
+}
+
+/* slurmctld's own environment, where its pid file names a process here that is one. */
+static void read_controller(struct doctor_facts *facts)
+{
+    char path[PATH_MAX];
+    struct error_info why = {.kind = ERROR_NONE};
+    uint64_t pid = 0;
+    size_t bytes = 0;
+    if (!slurm_setting_find(facts->settings, "SlurmctldPidFile", path, sizeof(path)))
+        return;
+    CLEANUP_MEMORY char *number = text_file_read(path, PROCESS_LINE_BYTES, &bytes, &why);
+    if (number)
+        number[strcspn(number, "\n")] = '\0';
+    if (!number || parse_unsigned(number, 1, INT32_MAX, &pid, NULL) < 0)
+        return;
+    snprintf(path, sizeof(path), "/proc/%u/comm", (unsigned)pid);
+    CLEANUP_MEMORY char *name = text_file_read(path, PROCESS_LINE_BYTES, &bytes, &why);
+    if (!name || strcmp(name, "slurmctld\n") != 0)
+        return;
+    facts->controller_pid = (unsigned)pid;
+    snprintf(path, sizeof(path), "/proc/%u/environ", (unsigned)pid);
+    facts->environment = text_file_read(path, SETTINGS_BYTES, &facts->environment_bytes, &why);
+    if (why.kind == ERROR_MEMORY)
+        facts->nodes_error = why;
 }
 
 /* As Slurm: PlugStackConfig, else beside slurm.conf. */
@@ -106,6 +156,7 @@ int doctor_facts_read(const struct doctor_request *request, struct doctor_facts 
     ret->client_version =
         ask(version, VERSION_OUTPUT_BYTES, DOCTOR_LOCAL_SECONDS, &ret->client_error);
     ask_controller(ret);
+    read_controller(ret);
     name_plugstack(ret, request->plugstack);
     ret->stack = plugstack_load(ret->plugstack_path, &ret->stack_error);
     if (ret->stack)
@@ -126,8 +177,35 @@ void doctor_facts_done(struct doctor_facts *facts)
     memory_free(facts->settings);
     memory_free(facts->topology);
     memory_free(facts->nodes);
+    memory_free(facts->partitions);
+    memory_free(facts->associations);
+    memory_free(facts->environment);
     plugstack_free(facts->stack);
     *facts = (struct doctor_facts){.slurm_conf = NULL};
+}
+
+uint32_t doctor_local_version(const struct doctor_facts *facts)
+{
+    return facts->client_version ? slurm_version_parse(facts->client_version) : 0;
+}
+
+uint32_t doctor_controller_version(const struct doctor_facts *facts)
+{
+    char word[DOCTOR_WORD_BYTES];
+    if (facts->controller_error.kind != ERROR_NONE ||
+        !slurm_setting_find(facts->settings, "SLURM_VERSION", word, sizeof(word)))
+        return 0;
+    return slurm_version_parse(word);
+}
+
+const char *doctor_controller_variable(const struct doctor_facts *facts, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t at = 0; at < facts->environment_bytes; at += strlen(&facts->environment[at]) + 1)
+        if (strncmp(&facts->environment[at], name, length) == 0 &&
+            facts->environment[at + length] == '=')
+            return &facts->environment[at + length + 1];
+    return NULL;
 }
 
 bool doctor_find_plugin(const struct doctor_facts *facts, const char *name, char ret[PATH_MAX])

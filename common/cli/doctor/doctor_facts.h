@@ -36,6 +36,11 @@ struct doctor_facts {
     struct error_info topology_error;
     char *nodes; /* `scontrol show node --oneliner`, NULL: nodes_error */
     struct error_info nodes_error;
+    char *partitions;   /* `scontrol show partition --oneliner`, or NULL */
+    char *associations; /* accounts and QOS as slurmctld holds them; NULL: they are not known */
+    char *environment;  /* of slurmctld where it runs here: entries with NULs between, or NULL */
+    size_t environment_bytes;
+    unsigned controller_pid; /* 0: it does not run here, or nobody says */
 
     char plugstack_path[PATH_MAX];
     struct plugstack *stack; /* NULL: stack_error */
@@ -51,6 +56,12 @@ struct doctor_facts {
 int doctor_facts_read(const struct doctor_request *request, struct doctor_facts *ret,
                       struct error_info *err);
 void doctor_facts_done(struct doctor_facts *facts);
+
+/* 0: nobody says. */
+uint32_t doctor_local_version(const struct doctor_facts *facts);
+uint32_t doctor_controller_version(const struct doctor_facts *facts);
+/* The value of slurmctld's variable, or NULL. */
+const char *doctor_controller_variable(const struct doctor_facts *facts, const char *name);
 
 /* Where Slurm would look for a plugin: a path is itself, a name is searched in PluginDir (and,
  * where nobody says what that is, in the usual folders). False: it is nowhere. */

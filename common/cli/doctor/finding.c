@@ -35,10 +35,26 @@ void findings_add(struct findings *findings, const char *point, enum finding_sta
     split_remedy(finding);
 }
 
+const char *remedy_unless_in(const char *text, const char *remedy)
+{
+    return strstr(text, "; ") ? "" : remedy;
+}
+
 size_t findings_count(const struct findings *findings, enum finding_state state)
 {
     size_t count = 0;
     for (size_t i = 0; i < findings->count; i++)
         count += findings->list[i].state == state;
     return count;
+}
+
+void name_sample_add(struct name_sample *sample, const char *name)
+{
+    char *end = sample->names + sample->used;
+    size_t room = sizeof(sample->names) - sample->used;
+    if (sample->count++ < NAME_SAMPLE_SHOWN)
+        sample->used += (size_t)snprintf(end, room, "%s%.*s", sample->used ? ", " : "",
+                                         (int)NODE_LIST_NAME_BYTES - 1, name);
+    else if (sample->count == NAME_SAMPLE_SHOWN + 1)
+        snprintf(end, room, ", …");
 }

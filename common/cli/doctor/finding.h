@@ -7,6 +7,7 @@
 #define CLI_DOCTOR_FINDING_H
 
 #include "base/error.h"
+#include "base/node_list.h"
 #include <stddef.h>
 
 #define FINDINGS_MAXIMUM 32u
@@ -33,5 +34,17 @@ const char *finding_state_name(enum finding_state state); /* "ok", "warning", "f
 void findings_add(struct findings *findings, const char *point, enum finding_state state,
                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 size_t findings_count(const struct findings *findings, enum finding_state state);
+
+/* Of many names the first few, as "n1, n2, n3, n4, …". */
+#define NAME_SAMPLE_SHOWN 4u
+struct name_sample {
+    size_t count; /* of all */
+    char names[NODE_LIST_NAME_BYTES * NAME_SAMPLE_SHOWN + 16];
+    size_t used;
+};
+void name_sample_add(struct name_sample *sample, const char *name);
+
+/* The remedy ("; …") for a text that may have one already: then "". */
+const char *remedy_unless_in(const char *text, const char *remedy);
 
 #endif

@@ -1,81 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/doctor/node_checks.h"
 #include "base/name_index.h"
-#include "topology/cluster_readers/gres_text.h"
-#include "topology/cluster_source.h"
 #include "topology/fabric.h"
 #include "topology/node_cache.h"
-#include "workload/admin_config.h"
 #include <string.h>
 
-#define GRES_BYTES 1024u
 #define MODELS_MAXIMUM 32u
-#define NAMES_SHOWN 4u
-
-/* --- the admins' file --------------------------------------------------------------- */
-
-/* What the plugin will make of `cluster:`, as spank_plugin/step_cluster.h tells it. */
-static int try_cluster(const char *cluster, const struct preset_catalogue *presets,
-                       const struct gpu_catalogue *gpus, struct error_info *err)
-{
-    char name[NODE_LIST_NAME_BYTES];
-    if (!cluster || strcmp(cluster, "slurm") == 0)
-        return 0;
-    if (strchr(cluster, '/')) {
-        CLEANUP(cluster_topology)
-        struct cluster_topology *made = cluster_source_open(cluster, presets, gpus, err);
-        return made ? 0 : -1;
-    }
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(cluster, ":"), cluster);
-    if (preset_catalogue_find(presets, name))
-        return 0;
-    return error_set(err, "cluster: %s is no preset; `parplan gpus` lists them", cluster);
-}
-
-static bool requires_plan(const struct admin_config *config)
-{
-    if (config->policy.require_plan != REQUIRE_OFF)
-        return true;
-    for (size_t scope = 0; scope < POLICY_SECTIONS; scope++)
-        for (size_t i = 0; i < config->scopes.sections[scope].count; i++) {
-            unsigned required = config->scopes.sections[scope].rules[i].change.policy.require_plan;
-            if (required != POLICY_KEEP && required != REQUIRE_OFF)
-                return true;
-        }
-    return false;
-}
-
-int check_config(const struct doctor_facts *facts, const struct preset_catalogue *presets,
-                 const struct gpu_catalogue *gpus, bool *ret_requires_plan,
-                 struct findings *findings, struct error_info *err)
-{
-    static const char point[] = "config";
-    struct error_info why = {.kind = ERROR_NONE};
-    const char *path = facts->config_path[0] ? facts->config_path : NULL;
-    *ret_requires_plan = false;
-    CLEANUP(admin_config)
-    struct admin_config *config = admin_config_load(path, facts->owner, &why);
-    bool usable = config && try_cluster(config->cluster, presets, gpus, &why) == 0;
-    if (why.kind == ERROR_MEMORY)
-        return error_set_memory(err);
-    if (!usable) {
-        findings_add(findings, point, FINDING_FAULT, "%s%s%s%s", config ? config->source : "",
-                     config ? ": " : "", why.text,
-                     strstr(why.text, "; ") ? ""
-                                            : "; steps that use parplan are refused until it "
-                                              "is mended");
-        return 0;
-    }
-    *ret_requires_plan = config->enabled && requires_plan(config);
-    if (config->enabled)
-        findings_add(findings, point, FINDING_OK, "%s%s", config->source,
-                     strchr(config->source, '/') ? "" : ": there is no " ADMIN_CONFIG_DEFAULT_PATH);
-    else
-        findings_add(findings, point, FINDING_WARNING,
-                     "%s: enabled: false, parplan is switched off; write enabled: true",
-                     config->source);
-    return 0;
-}
 
 /* --- this node ---------------------------------------------------------------------- */
 
@@ -112,25 +42,7 @@ int check_node_cache(const struct doctor_facts *facts, struct node_topology **re
     return 0;
 }
 
-/* GPUs of all types, and the type where there is one alone. */
-static unsigned count_gres(const char *line, char ret_type[GPU_TYPE_BYTES])
-{
-    char gres[GRES_BYTES], type[GPU_TYPE_BYTES];
-    const char *at = gres;
-    unsigned total = 0, count = 0, types = 0;
-    ret_type[0] = '\0';
-    slurm_node_value(line, "Gres", gres, sizeof(gres));
-    while (gres_text_next(&at, &count, type)) {
-        if (types++ == 0)
-            memcpy(ret_type, type, sizeof(type));
-        else
-            ret_type[0] = '\0';
-        total += count < NODE_MAXIMUM_GPUS ? count : NODE_MAXIMUM_GPUS;
-    }
-    return total;
-}
-
-static bool is_of_type(const struct node_topology *node, const char *type,
+bool node_has_gpu_type(const struct node_topology *node, const char *type,
                        const struct gpu_catalogue *gpus)
 {
     const struct gpu_model *models[MODELS_MAXIMUM];
@@ -151,7 +63,7 @@ static void check_type(const struct node_topology *node, unsigned count, const c
 {
     static const char point[] = "gpus";
     struct node_fault fault;
-    if (type[0] && !is_of_type(node, type, gpus))
+    if (type[0] && !node_has_gpu_type(node, type, gpus))
         findings_add(findings, point, FINDING_FAULT,
                      "Slurm calls the GPUs %s, they are %s; correct Type= in gres.conf and Gres= "
                      "in slurm.conf",
@@ -177,7 +89,7 @@ void check_node_gpus(const struct doctor_facts *facts, const struct node_topolog
     if (!facts->nodes)
         return; /* the point slurmctld says why */
     const char *line = slurm_node_find(facts->nodes, facts->host);
-    unsigned count = line ? count_gres(line, type) : 0;
+    unsigned count = line ? slurm_node_gpus(line, type) : 0;
     if (!line)
         findings_add(findings, point, FINDING_OK,
                      "%s is no node of the cluster: nothing to "
@@ -204,22 +116,6 @@ void check_node_gpus(const struct doctor_facts *facts, const struct node_topolog
 
 /* --- the controller's topology ------------------------------------------------------- */
 
-struct name_sample {
-    size_t count;
-    char names[NODE_LIST_NAME_BYTES * NAMES_SHOWN + 16];
-    size_t used;
-};
-
-static void add_name(struct name_sample *sample, const char *name)
-{
-    if (sample->count++ < NAMES_SHOWN)
-        sample->used +=
-            (size_t)snprintf(sample->names + sample->used, sizeof(sample->names) - sample->used,
-                             "%s%s", sample->used ? ", " : "", name);
-    else if (sample->count == NAMES_SHOWN + 1)
-        snprintf(sample->names + sample->used, sizeof(sample->names) - sample->used, ", …");
-}
-
 /* Nodes with GPUs that no switch has, and those of switches that are no nodes. */
 static int compare_nodes(const char *nodes, const struct fabric *fabric,
                          struct name_sample *outside, struct name_sample *unknown,
@@ -229,17 +125,17 @@ static int compare_nodes(const char *nodes, const struct fabric *fabric,
     CLEANUP(name_index) struct name_index *known = name_index_create();
     if (!known)
         return error_set_memory(err);
-    for (const char *line = nodes; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    for (const char *line = nodes; *line; line = slurm_next_line(line)) {
         if (!slurm_node_value(line, "NodeName", name, sizeof(name)))
             continue;
         if (name_index_add(known, name, 0) < 0)
             return error_set_memory(err);
-        if (count_gres(line, type) > 0 && fabric_find_node(fabric, name) == FABRIC_NONE)
-            add_name(outside, name);
+        if (slurm_node_gpus(line, type) > 0 && fabric_find_node(fabric, name) == FABRIC_NONE)
+            name_sample_add(outside, name);
     }
     for (size_t i = 0; i < fabric->node_count; i++)
         if (name_index_find(known, fabric->nodes[i].name) == NAME_INDEX_NONE)
-            add_name(unknown, fabric->nodes[i].name);
+            name_sample_add(unknown, fabric->nodes[i].name);
     return 0;
 }
 

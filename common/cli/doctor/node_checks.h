@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * node_checks: what `parplan doctor` says of the admins' file, of this node, and of the topology
- * that the controller tells. -1 is out of memory alone.
+ * node_checks: what `parplan doctor` says of this node, and of the topology that the controller
+ * tells. -1 is out of memory alone.
  */
 #ifndef CLI_DOCTOR_NODE_CHECKS_H
 #define CLI_DOCTOR_NODE_CHECKS_H
@@ -12,12 +12,6 @@
 #include "topology/node_topology.h"
 #include "topology/preset_catalogue.h"
 
-/* The admins' file as the plugin reads it, and what its `cluster:` names. *ret_requires_plan:
- * require_plan is on, somewhere. */
-int check_config(const struct doctor_facts *facts, const struct preset_catalogue *presets,
-                 const struct gpu_catalogue *gpus, bool *ret_requires_plan,
-                 struct findings *findings, struct error_info *err);
-
 /* May this host have GPUs that Slurm gives to jobs? True also where nobody can tell. */
 bool is_compute_node(const struct doctor_facts *facts);
 /* The node's cache. *ret_node: what it says, or NULL. */
@@ -27,6 +21,9 @@ int check_node_cache(const struct doctor_facts *facts, struct node_topology **re
  */
 void check_node_gpus(const struct doctor_facts *facts, const struct node_topology *node,
                      const struct gpu_catalogue *gpus, struct findings *findings);
+/* A GRES type may mean the node's GPUs. True also where one of the two is not known. */
+bool node_has_gpu_type(const struct node_topology *node, const char *type,
+                       const struct gpu_catalogue *gpus);
 /* The controller's topology: ours to read, and of the cluster's nodes. */
 int check_topology(const struct doctor_facts *facts, struct findings *findings,
                    struct error_info *err);

@@ -136,12 +136,16 @@ static int load_file(struct plugstack *stack, const char *path, unsigned depth,
                      struct error_info *err)
 {
     size_t bytes = 0;
-    if (depth > PLUGSTACK_MAXIMUM_DEPTH || stack->files++ >= PLUGSTACK_MAXIMUM_FILES)
+    if (depth > PLUGSTACK_MAXIMUM_DEPTH || stack->file_count >= PLUGSTACK_MAXIMUM_FILES)
         return error_set(err, "%s: includes more than %u deep or %u files; does it include itself?",
                          path, PLUGSTACK_MAXIMUM_DEPTH, PLUGSTACK_MAXIMUM_FILES);
     CLEANUP_MEMORY char *text = text_file_read(path, PLUGSTACK_MAXIMUM_BYTES, &bytes, err);
     if (!text)
         return -1;
+    const char *name = arena_copy_text(stack->arena, path);
+    if (!name)
+        return error_set_memory(err);
+    stack->files[stack->file_count++] = name;
     unsigned number = 1;
     for (size_t at = 0; at < bytes; number++) {
         const char *end = memchr(text + at, '\n', bytes - at);

@@ -30,7 +30,8 @@ struct plugstack_entry {
 struct plugstack {
     struct plugstack_entry entries[PLUGSTACK_MAXIMUM_ENTRIES];
     size_t count;
-    size_t files;
+    const char *files[PLUGSTACK_MAXIMUM_FILES]; /* that were read, the first one first */
+    size_t file_count;
     struct arena *arena;
 };
 

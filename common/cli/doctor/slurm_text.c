@@ -8,6 +8,7 @@
 
 #define BLANKS " \t\r"
 #define NAME_BYTES 256u
+#define GRES_BYTES 1024u
 #define VERSION_PARTS 3u
 #define RELEASE_MASK 0xffff00u
 
@@ -114,6 +115,29 @@ bool slurm_node_value(const char *line, const char *word, char *ret, size_t byte
     return false;
 }
 
+unsigned slurm_node_gpus(const char *line, char ret_type[static GPU_TYPE_BYTES])
+{
+    char gres[GRES_BYTES], type[GPU_TYPE_BYTES];
+    const char *at = gres;
+    unsigned total = 0, count = 0, types = 0;
+    ret_type[0] = '\0';
+    slurm_node_value(line, "Gres", gres, sizeof(gres));
+    while (gres_text_next(&at, &count, type)) {
+        if (types++ == 0)
+            memcpy(ret_type, type, sizeof(type));
+        else
+            ret_type[0] = '\0';
+        total += count < NODE_MAXIMUM_GPUS ? count : NODE_MAXIMUM_GPUS;
+    }
+    return total;
+}
+
+const char *slurm_next_line(const char *line)
+{
+    line += strcspn(line, "\n");
+    return *line ? line + 1 : line;
+}
+
 static bool is_host(const char *name, const char *host)
 {
     size_t length = strcspn(host, ".");
@@ -125,7 +149,7 @@ const char *slurm_node_find(const char *text, const char *host)
     static const char *const words[] = {"NodeName", "NodeHostName"};
     char name[NAME_BYTES];
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        for (const char *line = text; *line; line = slurm_next_line(line))
             if (slurm_node_value(line, words[i], name, sizeof(name)) && is_host(name, host))
                 return line;
     return NULL;

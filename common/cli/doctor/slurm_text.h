@@ -7,6 +7,7 @@
 #ifndef CLI_DOCTOR_SLURM_TEXT_H
 #define CLI_DOCTOR_SLURM_TEXT_H
 
+#include "topology/cluster_readers/gres_text.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +30,11 @@ bool slurm_version_same_release(uint32_t left, uint32_t right);
 
 /* The value of the first " Word=value" in the line that begins at `line`; values end at a blank. */
 bool slurm_node_value(const char *line, const char *word, char *ret, size_t bytes);
+/* GPUs of all types in a node's line, NODE_MAXIMUM_GPUS of each at most, and the type where there
+ * is one alone, else "". */
+unsigned slurm_node_gpus(const char *line, char ret_type[static GPU_TYPE_BYTES]);
+/* The line behind this one; "" at the end. */
+const char *slurm_next_line(const char *line);
 /* The line of a node: by its name, or by the host that it runs on, whole or up to its first point.
  * NULL: none is there. */
 const char *slurm_node_find(const char *text, const char *host);

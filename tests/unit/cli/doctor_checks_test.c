@@ -2,6 +2,8 @@
 /* The checks as functions of texts: facts in, one finding out. */
 #include "cli/doctor/doctor_report.h"
 #include "cli/doctor/node_checks.h"
+#include "cli/doctor/plugin_checks.h"
+#include "cli/doctor/plugstack_checks.h"
 #include "cli/doctor/slurm_checks.h"
 #include "tests/support/elf_sample.h"
 #include "tests/support/file_tree.h"
@@ -77,12 +79,18 @@ static void says_that_slurmctld_is_down(void **state)
 static void judges_the_plugins_line(void **state)
 {
     (void)state;
-    enum { OURS, OURS_OPTIONAL, OURS_RELATIVE, PYXIS };
+    enum { OURS, OPTIONAL, RELATIVE, PYXIS, UNKNOWN, BY_NAME, TWICE, GOOD, NEAR, OTHER };
     static const struct plugstack_entry lines[] = {
         [OURS] = {true, "/lib/spank_parplan.so", "", "a:1"},
-        [OURS_OPTIONAL] = {false, "spank_parplan.so", "", "b:2"},
-        [OURS_RELATIVE] = {true, "spank_parplan.so", "config=/c cache=node.cache", "d:4"},
+        [OPTIONAL] = {false, "spank_parplan.so", "", "b:2"},
+        [RELATIVE] = {true, "spank_parplan.so", "config=/c cache=node.cache", "d:4"},
         [PYXIS] = {true, "/lib/spank_pyxis.so", "", "c:3"},
+        [UNKNOWN] = {true, "spank_parplan.so", "cache=/n conf=/c", "e:5"},
+        [BY_NAME] = {true, "spank_parplan.so", "owner=root", "f:6"},
+        [TWICE] = {true, "spank_parplan.so", "config=/c config=/d", "g:7"},
+        [GOOD] = {true, "spank_parplan.so", "config=/c  owner=0\tcache=/n", "h:8"},
+        [NEAR] = {true, "/lib/parplan.so", "", "i:9"},
+        [OTHER] = {true, "spank_parplan.so", "debug", "j:10"},
     };
     static const struct {
         int entries[2];
@@ -93,9 +101,15 @@ static void judges_the_plugins_line(void **state)
         {{OURS}, 1, FINDING_OK, "a:1: required"},
         {{PYXIS, OURS}, 2, FINDING_OK, "a:1: required, behind pyxis"},
         {{OURS, PYXIS}, 2, FINDING_FAULT, "c:3: pyxis comes behind parplan"},
-        {{OURS, OURS_OPTIONAL}, 2, FINDING_FAULT, "a:1 and b:2 both name"},
-        {{OURS_OPTIONAL}, 1, FINDING_WARNING, "b:2: optional"},
-        {{OURS_RELATIVE}, 1, FINDING_FAULT, "d:4: cache= is no absolute path"},
+        {{OURS, OPTIONAL}, 2, FINDING_FAULT, "a:1 and b:2 both name"},
+        {{OPTIONAL}, 1, FINDING_WARNING, "b:2: optional"},
+        {{RELATIVE}, 1, FINDING_FAULT, "d:4: cache= is no absolute path"},
+        {{UNKNOWN}, 1, FINDING_FAULT, "e:5: unknown argument conf=/c"},
+        {{BY_NAME}, 1, FINDING_FAULT, "f:6: owner=root is no number"},
+        {{TWICE}, 1, FINDING_FAULT, "g:7: config= stands twice"},
+        {{GOOD}, 1, FINDING_OK, "h:8: required"},
+        {{OTHER}, 1, FINDING_FAULT, "j:10: unknown argument debug"},
+        {{PYXIS, NEAR}, 2, FINDING_FAULT, "i:9: /lib/parplan.so is not our plugin"},
         {{PYXIS}, 1, FINDING_FAULT, "/p and what it includes do not name spank_parplan.so"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -192,6 +206,56 @@ static void wants_job_submit_of_the_same_version(void **state)
     }
 }
 
+static char *environment_of(const char *first, const char *second, size_t *ret_bytes)
+{
+    static char entries[512];
+    int one = snprintf(entries, sizeof(entries), "PATH=/bin%c%s", '\0', first);
+    int other = snprintf(entries + one + 1, sizeof(entries) - (size_t)one - 1, "%s", second);
+    *ret_bytes = (size_t)(one + other) + 2;
+    return entries;
+}
+
+static void judges_what_slurmctld_reads(void **state)
+{
+    (void)state;
+    char root[FILE_TREE_ROOT_BYTES], owner[64], settings[256], path[PATH_MAX], named[PATH_MAX + 32];
+    file_tree_create(root);
+    file_tree_write(root, "schema: parplan.config/1\n", "parplan.yaml");
+    file_tree_write(root, "schema: parplan.config/1\n", "other.yaml");
+    snprintf(owner, sizeof(owner), "PARPLAN_CONFIG_OWNER=%u", (unsigned)geteuid());
+    snprintf(settings, sizeof(settings), "JobSubmitPlugins = parplan\nPluginDir = %s\n", root);
+    lay_plugin(root, "job_submit_parplan.so", SLURM_22);
+    const struct {
+        const char *value, *owner; /* value: below the root, or as it is */
+        enum finding_state want;
+        const char *text;
+    } rows[] = {
+        {"/parplan.yaml", owner, FINDING_OK, "parplan.yaml), as srun"},
+        {"/other.yaml", owner, FINDING_FAULT, "another file than srun"},
+        {"/none.yaml", owner, FINDING_FAULT, "another file than srun"},
+        {"parplan.yaml", owner, FINDING_FAULT, "(parplan.yaml) is no absolute path"},
+        {NULL, owner, FINDING_FAULT, "(not set) is another file"},
+        {"/parplan.yaml", "PARPLAN_CONFIG_OWNER=root", FINDING_FAULT, "OWNER of slurmctld is no"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct findings findings = {.count = 0};
+        struct doctor_facts facts = {
+            .settings = settings, .controller_pid = 7, .owner = (unsigned)geteuid()};
+        snprintf(facts.config_path, sizeof(facts.config_path), "%s/parplan.yaml", root);
+        snprintf(path, sizeof(path), "%s%s", rows[i].value && rows[i].value[0] == '/' ? root : "",
+                 rows[i].value ? rows[i].value : "");
+        snprintf(named, sizeof(named), "%s=%s", rows[i].value ? "PARPLAN_CONFIG" : "X", path);
+        facts.environment = environment_of(named, rows[i].owner, &facts.environment_bytes);
+        check_job_submit(&facts, false, &findings);
+        if (findings.count != 2)
+            fail_msg("%zu findings", findings.count);
+        assert_string_equal(findings.list[1].point, "submit-config");
+        if (!strstr(findings.list[1].text, rows[i].text))
+            fail_msg("'%s' has no '%s'", findings.list[1].text, rows[i].text);
+        assert_int_equal(findings.list[1].state, rows[i].want);
+    }
+}
+
 static void recommends_settings(void **state)
 {
     (void)state;
@@ -271,49 +335,6 @@ static void compares_gpus(void **state)
     }
 }
 
-static void reads_the_admins_file_as_the_plugin_does(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text;
-        mode_t mode;
-        enum finding_state want;
-        const char *part;
-        bool requires_plan;
-    } rows[] = {
-        {"schema: parplan.config/1\n", 0644, FINDING_OK, "/parplan.yaml", false},
-        {"schema: parplan.config/1\nenabled: false\n", 0644, FINDING_WARNING, "switched off",
-         false},
-        {"schema: parplan.config/1\npolicy: {require_plan: warn}\n", 0644, FINDING_OK, "", true},
-        {"schema: parplan.config/1\npolicy: {partitions: {a: {require_plan: deny}}}\n", 0644,
-         FINDING_OK, "", true},
-        {"schema: parplan.config/1\npolicies: {}\n", 0644, FINDING_FAULT, "policies", false},
-        {"schema: parplan.config/1\n", 0666, FINDING_FAULT, "writable by others", false},
-        {"schema: parplan.config/1\ncluster: dgx-h100:2\n", 0644, FINDING_OK, "", false},
-        {"schema: parplan.config/1\ncluster: dgx-h1000:2\n", 0644, FINDING_FAULT, "no preset",
-         false},
-        {"schema: parplan.config/1\ncluster: /none.yaml\n", 0644, FINDING_FAULT, "/none.yaml",
-         false},
-    };
-    CLEANUP(gpu_catalogue) struct gpu_catalogue *gpus = gpu_catalogue_builtin(NULL);
-    CLEANUP(preset_catalogue) struct preset_catalogue *presets = preset_catalogue_builtin(NULL);
-    char root[FILE_TREE_ROOT_BYTES];
-    file_tree_create(root);
-    for (size_t i = 0; gpus && presets && i < COUNT_OF(rows); i++) {
-        struct findings findings = {.count = 0};
-        struct doctor_facts facts = {.owner = (unsigned)geteuid()};
-        bool requires_plan = false;
-        snprintf(facts.config_path, sizeof(facts.config_path), "%s/parplan.yaml", root);
-        file_tree_write(root, rows[i].text, "parplan.yaml");
-        assert_int_equal(chmod(facts.config_path, rows[i].mode), 0);
-        if (check_config(&facts, presets, gpus, &requires_plan, &findings, NULL) == 0) {
-            expect(&findings, "config", rows[i].want, rows[i].part);
-            assert_int_equal(requires_plan, rows[i].requires_plan);
-        }
-        file_tree_remove(root, "parplan.yaml");
-    }
-}
-
 static void parts_remedies_and_keeps_its_maximum(void **state)
 {
     (void)state;
@@ -352,7 +373,7 @@ int main(void)
         cmocka_unit_test(recommends_settings),
         cmocka_unit_test(compares_the_topology_with_the_nodes),
         cmocka_unit_test(compares_gpus),
-        cmocka_unit_test(reads_the_admins_file_as_the_plugin_does),
+        cmocka_unit_test(judges_what_slurmctld_reads),
         cmocka_unit_test(parts_remedies_and_keeps_its_maximum),
     };
     if (!file_tree_begin())

@@ -26,8 +26,12 @@ static void lay(void)
     file_tree_write(root, "slurm-wlm 22.05.8\n", "version");
     file_tree_write(root, "SwitchName=s1 Nodes=n1\n", "topology");
     file_tree_write(root, "NodeName=n1\n", "node");
-    snprintf(text, sizeof(text), "PlugStackConfig = %s/stack.conf\nPluginDir = /nowhere:%s\n", root,
-             root);
+    file_tree_write(root, "PartitionName=gpu\n", "partition");
+    file_tree_write(root, "Account=a\n", "assoc_mgr");
+    snprintf(text, sizeof(text),
+             "PlugStackConfig = %s/stack.conf\nPluginDir = /nowhere:%s\n"
+             "AccountingStorageType = accounting_storage/slurmdbd\n",
+             root, root);
     file_tree_write(root, text, "config");
     file_tree_write(root, "required spank_parplan.so cache=/c config=/p owner=7\n", "stack.conf");
     file_tree_write(root, "", "spank_parplan.so");
@@ -50,6 +54,9 @@ static void reads_all(void **state)
     assert_string_equal(facts.client_version, "slurm-wlm 22.05.8\n");
     assert_string_equal(facts.topology, "SwitchName=s1 Nodes=n1\n");
     assert_string_equal(facts.nodes, "NodeName=n1\n");
+    assert_string_equal(facts.partitions, "PartitionName=gpu\n");
+    assert_string_equal(facts.associations, "Account=a\n");
+    assert_int_equal(facts.controller_pid, 0);
     assert_non_null(facts.entry);
     assert_string_equal(facts.config_path, "/p");
     assert_string_equal(facts.cache_path, "/c");
