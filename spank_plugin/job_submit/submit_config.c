@@ -32,7 +32,10 @@ void submit_config_begin(void)
     const char *owner = getenv("PARPLAN_CONFIG_OWNER");
     uint64_t uid = 0;
     if (held.path && held.path[0] != '/')
-        error_set(&held.wrong, "PARPLAN_CONFIG: %.256s is not an absolute path", held.path);
+        error_set(&held.wrong,
+                  "PARPLAN_CONFIG=%.256s is not an absolute path; correct slurmctld's environment "
+                  "and restart it",
+                  held.path);
     else if (owner && parse_unsigned(owner, 0, UINT32_MAX, &uid, &held.wrong) < 0)
         error_prefix(&held.wrong, "PARPLAN_CONFIG_OWNER");
     held.owner = (unsigned)uid;
@@ -87,7 +90,10 @@ static void load(void)
     if (config) {
         admin_config_free(held.config);
         held.config = config;
-        slurm_info("job_submit/parplan: policy from %s", config->source);
+        slurm_info("job_submit/parplan: policy from %s%s", config->source,
+                   config->source[0] == '/' ? ""
+                                            : ": PARPLAN_CONFIG is not set, and there is "
+                                              "no " ADMIN_CONFIG_DEFAULT_PATH);
     } else {
         slurm_error("job_submit/parplan: %s; %s", err.text,
                     held.config ? "the policy read before stays" : "no job is judged");

@@ -227,6 +227,7 @@ static void a_file_that_never_was_good_stops_nobody(void **state)
     setenv("PARPLAN_CONFIG", "relative.yaml", 1);
     init();
     submit(&one, NULL);
+    assert_non_null(strstr(fake_spank_error(), "PARPLAN_CONFIG=relative.yaml is not an absolute"));
     setenv("PARPLAN_CONFIG", path, 1);
     setenv("PARPLAN_CONFIG_OWNER", "root", 1);
     init();
