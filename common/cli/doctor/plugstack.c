@@ -51,12 +51,15 @@ int plugstack_line_parse(const char *line, size_t bytes, enum plugstack_word *re
 {
     char word[PLUGSTACK_WORD_BYTES];
     size_t at = 0;
+    const char *comment = memchr(line, '#', bytes);
     *ret_word = PLUGSTACK_NOTHING;
+    if (comment)
+        bytes = (size_t)(comment - line);
     if (!take_word(line, bytes, &at, word) || !take_word(line, bytes, &at, ret_path) ||
         !take_rest(line, bytes, at, ret_arguments))
         return error_set(err, "a word is longer than %u bytes or has a NUL; mend the line",
                          PLUGSTACK_WORD_BYTES - 1);
-    if (word[0] == '\0' || word[0] == '#')
+    if (word[0] == '\0')
         return 0;
     for (unsigned i = PLUGSTACK_REQUIRED; i < COUNT_OF(words); i++)
         if (strcmp(word, words[i]) == 0)

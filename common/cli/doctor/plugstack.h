@@ -4,6 +4,7 @@
  * runs them (slurm's src/common/spank.c): lines
  *     required|optional PLUGIN [ARGUMENT…]
  *     include GLOB                        relative to the folder of the file that has it
+ * and comments from a '#' on, wherever it stands.
  * Limits: PLUGSTACK_MAXIMUM_*.
  */
 #ifndef CLI_DOCTOR_PLUGSTACK_H

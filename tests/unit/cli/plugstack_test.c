@@ -20,10 +20,11 @@ static void reads_in_slurms_order(void **state)
     char root[FILE_TREE_ROOT_BYTES], value[64], where[PATH_MAX];
     struct error_info err = {.kind = ERROR_NONE};
     file_tree_create(root);
-    file_tree_write(root,
-                    "# first\n\n  optional a.so x=1\ninclude plugstack.conf.d/*.conf\n"
-                    "include missing/*.conf\nrequired /lib/spank_parplan.so config=/c  owner=5 \n",
-                    "plugstack.conf");
+    file_tree_write(
+        root,
+        "# first\n\n  optional a.so x=1\ninclude plugstack.conf.d/*.conf\n"
+        "include missing/*.conf\nrequired /lib/spank_parplan.so config=/c  owner=5 # ours\n",
+        "plugstack.conf");
     file_tree_write(root, "required z.so\n", "plugstack.conf.d/20.conf");
     file_tree_write(root, "required\ty.so", "plugstack.conf.d/10.conf");
     file_tree_write(root, "required no.so\n", "plugstack.conf.d/10.conf.off");
