@@ -135,6 +135,9 @@ static enum text_file_trust error_open(const char *path, int errno_value, struct
         return TEXT_FILE_MISSING;
     case ELOOP:
         return unsafe(error_set(err, "%s is a symbolic link; put the file itself there", path));
+    case EACCES:
+        error_set_system(err, "%s: no permission to read it; parplan doctor says why", path);
+        return TEXT_FILE_FAILED;
     case ENXIO: /* a socket, or a device that nobody serves */
         return unsafe(error_set(err, "%s is not a regular file", path));
     default:
