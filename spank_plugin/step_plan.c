@@ -276,10 +276,15 @@ static int lay_as_it_is(const struct step_plan_request *request, struct step_pla
     *ret_refusal = REFUSED_LAYOUT;
     if (ordered && check_numbering(request, err) < 0)
         return -1;
-    return place_ranks(request, node_list_count(request->facts->nodes), ordered, plan, ret_refusal,
-                       err) == 0
-               ? make_wire(request, ordered, plan, err)
-               : -1;
+    if (place_ranks(request, node_list_count(request->facts->nodes), ordered, plan, ret_refusal,
+                    err) < 0 ||
+        make_wire(request, ordered, plan, err) < 0)
+        return -1;
+    const char *launcher = plan->counts.of[LAUNCH_NODE_ORDER].where;
+    if (!launcher || plan->wire->locality_only || (plan->wire->facts.slurm_ranks && !ordered))
+        return 0; /* torchrun's c10d numbers nodes by name */
+    *ret_refusal = REFUSED_LAYOUT;
+    return error_set(err, "%s", launcher);
 }
 
 int step_plan_create(const struct step_plan_request *request, struct step_plan *ret,

@@ -181,10 +181,12 @@ static bool is_per_node(const struct wire_plan *wire)
 
 static bool applies(const struct wire_plan *wire, const struct variable *variable)
 {
-    bool per_node = is_per_node(wire);
+    unsigned mode = is_per_node(wire) ? 0 : PER_GPU;
+    if (wire->tasks_per_node == 1)
+        mode |= PER_NODE;
     if ((variable->when & DEGREES) && wire->locality_only)
         return false;
-    return (variable->when & (per_node ? PER_NODE : PER_GPU)) != 0;
+    return (variable->when & mode) != 0;
 }
 
 /* Where JAX's processes have RANK's numbers: process 0 serves at MASTER_ADDR. An IPv6 address is

@@ -9,7 +9,7 @@
  * One task per node (torchrun): PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE,
  * PET_MASTER_ADDR, PET_MASTER_PORT, PET_RDZV_BACKEND=static, MASTER_*, and of PARPLAN_* the
  * sizes, order and plan id. (torchrun's c10d rendezvous ignores the node's rank: static.)
- * One GPU per node and one task on it counts as one task per GPU.
+ * One GPU per node and one task on it is one task per GPU, with torchrun's PET_* too.
  * Locality only (no degrees): no PARPLAN_*_RANK and _SIZE, and no PARPLAN_ORDER.
  *
  * Both, and only where the user has no value of its own: NCCL_IB_HCA, CUDA_DEVICE_MAX_CONNECTIONS

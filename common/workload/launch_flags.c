@@ -70,16 +70,19 @@ static bool same_flag(const char *flag, const char *argument, size_t length)
     return !flag[length];
 }
 
-/* The flag that this argument is, with its inline value ("--x=8") or NULL. */
+/* The flag that this argument is, with its inline value ("--x=8") or NULL; or the program. */
 static const struct yaml_node *find_flag(const struct yaml_node *flags, const char *argument,
                                          const char **ret_value)
 {
     argument += strspn(argument, "+");
+    if (argument[0] != '-')
+        argument = last_part(argument);
     const char *equals = strchr(argument, '=');
     size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
     *ret_value = equals ? equals + 1 : NULL;
     for (size_t i = 0; i < flags->child_count; i++)
-        if (same_flag(flags->children[i]->key, argument, length) && (equals || argument[0] == '-'))
+        if (same_flag(flags->children[i]->key, argument, length) &&
+            (equals || argument[0] == '-' || launch_rule_is_switch(flags->children[i])))
             return flags->children[i];
     return NULL;
 }

@@ -127,6 +127,30 @@ END
     refused "acc.yaml:1: nodes: 1, but the step has 2"
 }
 
+@test "a launcher that numbers the nodes by itself" {
+    local flag
+    for flag in --standalone --node_rank=0 --master_addr=n01 --rdzv_endpoint=n02:29500; do
+        started --parplan=tp=8 ./torchrun "$flag" train.py
+        flag=${flag//_/-}
+        refused "${flag%%=*}: would beat what parplan sets on each node; leave it out"
+    done
+    started --parplan=tp=8 ./torchrun --rdzv_backend=static train.py
+    expect_status 0
+    started --parplan=tp=8 ./torchrun --rdzv_backend=c10d --rdzv_endpoint=n01:29500 train.py
+    expect_status 0 # two nodes in the order of their names, as torchrun numbers them
+    run_srun -N2 --ntasks-per-node=8 --gres=gpu:8 --parplan=tp=8 ./torchrun train.py
+    refused "torchrun: starts all ranks of a node; use --ntasks-per-node=1"
+    started --parplan=tp=8 ./accelerate launch --machine_rank 0 train.py
+    refused "--machine_rank: would beat what parplan sets on each node; use torchrun"
+}
+
+@test "torchrun on nodes of one GPU" {
+    run_srun -N2 --ntasks-per-node=1 --gres=gpu:1 --parplan=dp=2 \
+        bash -c 'echo $RANK $PET_NODE_RANK $PET_NNODES $PET_NPROC_PER_NODE'
+    expect_status 0
+    expect "ranks" "$(sort <<<"$output" | tr '\n' ,)" "0 0 2 1,1 1 2 1,"
+}
+
 @test "files that are no files, not whole, too large" {
     mkdir dir.json
     started --parplan=tp=8 ./train.py --deepspeed dir.json

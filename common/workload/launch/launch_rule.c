@@ -4,18 +4,27 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char count_names[LAUNCH_COUNT_COUNT][20] = {
+static const char count_names[LAUNCH_COUNT_COUNT][19] = {
+    [LAUNCH_REPLICATE] = "replicate",
     [LAUNCH_NODES] = "nodes",
     [LAUNCH_PROCESSES] = "processes",
     [LAUNCH_PROCESSES_PER_TASK] = "processes_per_task",
     [LAUNCH_RANKS_PER_NODE] = "ranks_per_node",
-    [LAUNCH_REPLICATE] = "replicate",
+    [LAUNCH_ONE_TASK] = "one_task",
+    [LAUNCH_ONE_NODE] = "one_node",
+    [LAUNCH_NODE_ORDER] = "node_order",
 };
 
 static const char *word_for(const struct yaml_node *rule, const char *value)
 {
     const struct yaml_node *word = yaml_node_get(rule, value);
     return word ? word->text : NULL;
+}
+
+static const char *word_of(const struct yaml_node *rule, const char *value)
+{
+    const char *word = word_for(rule, value ? value : "switch");
+    return word ? word : word_for(rule, "else");
 }
 
 bool launch_rule_is_switch(const struct yaml_node *rule) { return word_for(rule, "switch"); }
@@ -32,7 +41,7 @@ static unsigned find_key(const char *name)
     unsigned key = 0;
     while (key < JOB_KEY_COUNT && strcmp(job_key_info((enum job_key)key)->name, name) != 0)
         key++;
-    while (key >= JOB_KEY_COUNT && key < JOB_KEY_COUNT + LAUNCH_REPLICATE &&
+    while (key >= JOB_KEY_COUNT && key < JOB_KEY_COUNT + LAUNCH_NODE_ORDER &&
            strcmp(count_names[key - JOB_KEY_COUNT], name) != 0)
         key++;
     return key;
@@ -58,11 +67,13 @@ static bool counts_now(const struct launch_reading *reading, const struct yaml_n
 static int store_count(struct launch_reading *reading, unsigned count, const char *value,
                        const char *where, struct error_info *err)
 {
-    uint64_t number;
-    if (parse_unsigned(value, 1, UINT32_MAX, &number, NULL) < 0)
+    uint64_t number = LAUNCH_TOLD;
+    bool told = count >= LAUNCH_ONE_TASK;
+    if (!told && parse_unsigned(value, 1, UINT32_MAX, &number, NULL) < 0)
         return 0; /* "gpu", "1:4" */
     reading->counts->of[count].number = number;
-    reading->counts->of[count].where = arena_copy_text(reading->spec->arena, where);
+    reading->counts->of[count].where =
+        arena_format(reading->spec->arena, "%s: %s", where, told ? value : count_names[count]);
     return reading->counts->of[count].where ? 0 : error_set_memory(err);
 }
 
@@ -81,7 +92,7 @@ static bool is_word(const char *value) { return value[strspn(value, "-0123456789
 int launch_rule_apply(struct launch_reading *reading, const struct yaml_node *rule,
                       const char *value, const char *where, struct error_info *err)
 {
-    const char *name = word_for(rule, "set"), *word = word_for(rule, value ? value : "switch");
+    const char *name = word_for(rule, "set"), *word = word_of(rule, value);
     unsigned key = find_key(name ? name : rule->text);
     uint64_t bit = (uint64_t)1 << key;
     if (!counts_now(reading, rule) || (reading->in_file && reading->from_flags & bit))
@@ -103,16 +114,22 @@ int launch_rule_apply(struct launch_reading *reading, const struct yaml_node *ru
 int launch_counts_check(const struct launch_counts *counts, const struct launch_step *step,
                         struct error_info *err)
 {
-    const uint64_t have[LAUNCH_REPLICATE] = {
+    const uint64_t have[LAUNCH_NODE_ORDER] = {
         [LAUNCH_NODES] = step->nodes,
         [LAUNCH_PROCESSES] = step->nodes * step->ranks_per_node,
         [LAUNCH_PROCESSES_PER_TASK] = step->ranks_per_node / step->tasks_per_node,
         [LAUNCH_RANKS_PER_NODE] = step->ranks_per_node,
+        [LAUNCH_ONE_TASK] = LAUNCH_TOLD / step->tasks_per_node,
+        [LAUNCH_ONE_NODE] = LAUNCH_TOLD / (step->nodes * step->tasks_per_node),
     };
-    for (unsigned i = 0; i < LAUNCH_REPLICATE; i++)
-        if (counts->of[i].where && counts->of[i].number != have[i])
-            return error_set(
-                err, "%s: %s: %" PRIu64 ", but the step has %" PRIu64 "; give both the same number",
-                counts->of[i].where, count_names[i], counts->of[i].number, have[i]);
+    for (unsigned i = LAUNCH_NODES; i < LAUNCH_NODE_ORDER; i++) {
+        if (!counts->of[i].where || counts->of[i].number == have[i])
+            continue;
+        if (i >= LAUNCH_ONE_TASK)
+            return error_set(err, "%s", counts->of[i].where);
+        return error_set(err,
+                         "%s: %" PRIu64 ", but the step has %" PRIu64 "; give both the same number",
+                         counts->of[i].where, counts->of[i].number, have[i]);
+    }
     return 0;
 }

@@ -8,6 +8,7 @@
  *     {set: order, switch: WORD}      a flag that has no value
  *     {set: micro_batch, unless: pp}  only where pp is not known to be over 1; only: where it is.
  *                                     Such rules come in a second pass, when the others are done
+ *     {set: one_node, else: WORD}     for any other value
  *     "@file", "@name", "@in"         a configuration file, Hydra's name of one, Hydra's folder
  *
  * A key is one of job_spec.h, or one of enum launch_count. A flag beats a file's key: so do the
@@ -23,20 +24,27 @@
 
 /* What a command says that is compared with the step instead of planned with. */
 enum launch_count {
+    LAUNCH_REPLICATE, /* data parallel replicas of the shard group: with shard it is dp */
     LAUNCH_NODES,
     LAUNCH_PROCESSES,          /* in all */
     LAUNCH_PROCESSES_PER_TASK, /* that a launcher such as torchrun starts */
     LAUNCH_RANKS_PER_NODE,
-    LAUNCH_REPLICATE, /* data parallel replicas of the shard group: with shard it is dp */
+    /* What a launcher does in place of what parplan tells it. */
+    LAUNCH_ONE_TASK,   /* right with one task per node */
+    LAUNCH_ONE_NODE,   /* right only where that task is the whole step */
+    LAUNCH_NODE_ORDER, /* right where nodes are in Slurm's order: it numbers them itself */
     LAUNCH_COUNT_COUNT
 };
 
 struct launch_counts {
     struct {
-        uint64_t number;
-        const char *where; /* NULL: not given; else in the job_spec's arena */
+        uint64_t number; /* LAUNCH_TOLD from LAUNCH_ONE_TASK on */
+        /* NULL: not given. "--nnodes: nodes", "--node-rank: TEXT"; in the job_spec's arena. */
+        const char *where;
     } of[LAUNCH_COUNT_COUNT];
 };
+
+#define LAUNCH_TOLD 2u /* counts as over 1 for unless: and only: */
 
 /* What the step is, to compare with. */
 struct launch_step {
@@ -45,7 +53,8 @@ struct launch_step {
     unsigned tasks_per_node;
 };
 
-/* Refuses counts that are not the step's: torchrun would number other ranks than the plan has. */
+/* Refuses counts that are not the step's: torchrun would number other ranks than the plan has.
+ * Refuses a launcher that each task starts where one was to do. */
 int launch_counts_check(const struct launch_counts *counts, const struct launch_step *step,
                         struct error_info *err);
 

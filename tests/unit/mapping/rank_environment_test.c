@@ -92,6 +92,8 @@ static void single_gpu_nodes_are_one_task_per_gpu(void **state)
     wire.world = 2;
     expect(&wire, (struct rank_task){.node = 0, .visible_gpus = 1, .master_port = 1},
            "RANK=1 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 NODE_RANK=1 GROUP_RANK=1 "
+           "PET_NNODES=2 PET_NODE_RANK=1 PET_NPROC_PER_NODE=1 PET_MASTER_ADDR=n2 "
+           "PET_MASTER_PORT=1 PET_RDZV_BACKEND=static "
            "MASTER_ADDR=n2 MASTER_PORT=1 CUDA_DEVICE_ORDER=PCI_BUS_ID "
            "JAX_COORDINATOR_PORT=1 JAX_LOCAL_DEVICE_IDS=0 PARPLAN_PLAN_ID=0123456789abcdef");
 }

@@ -278,14 +278,74 @@ static void tells_the_nodes_what_they_are_taken_for(void **state)
     }
 }
 
+static const unsigned by_name[] = {0, 1, 2, 3};
+
+/* torchrun's own rendezvous: nodes by name, which is as good where the plan has them so. */
+static void leaves_a_rendezvous_that_agrees(void **state)
+{
+    (void)state;
+    static const struct step_case cases[] = {
+        {"n[01-02]", 1, "h100", "tp=8", {"torchrun", "--rdzv_backend=c10d"}, .blocks = by_name},
+        {"n01", 1, "h100", "tp=8", {"torchrun", "--standalone"}, .blocks = by_name},
+        {"n[01-04]", 1, "h100", "auto", {"torchrun", "--rdzv_backend=c10d"}},
+        {"n[01-08]", 1, "h100", "tp=8,pp=4", {"torchrun", "--rdzv_backend=static"}},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        CLEANUP_DONE(step_plan) struct step_plan plan = {.job = NULL};
+        enum step_refusal refusal;
+        if (try_step(&cases[i], &plan, &refusal, &err) < 0)
+            fail_msg("case %zu: %s", i, err.text);
+    }
+}
+
+struct refused_case {
+    struct step_case step;
+    enum step_refusal refusal;
+    const char *words;
+};
+
+static void expect_refused(const struct refused_case *one)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    struct step_plan plan = {.job = NULL};
+    enum step_refusal refusal = REFUSED_INPUT;
+    assert_int_equal(try_step(&one->step, &plan, &refusal, &err), -1);
+    if (!strstr(err.text, one->words))
+        fail_msg("\"%s\" does not say \"%s\"", err.text, one->words);
+    assert_int_equal(refusal, one->refusal);
+}
+
+static void refuses_launchers_that_number_otherwise(void **state)
+{
+    (void)state;
+    static const struct refused_case cases[] = {
+        {{"n[01-08]", 1, "h100", "tp=8,pp=4", {"torchrun", "--rdzv_backend=c10d"}, NULL, NULL, 0},
+         REFUSED_LAYOUT,
+         "--rdzv-backend: would beat what parplan sets on each node; leave it out"},
+        {{"n[01-04]",
+          1,
+          "h100",
+          "tp=8,place=slurm",
+          {"torchrun", "--rdzv_backend=c10d"},
+          .blocks = by_name},
+         REFUSED_LAYOUT,
+         "--rdzv-backend: "},
+        {{"n[01-02]", 1, "h100", "tp=8", {"torchrun", "--standalone"}, NULL, NULL, 0},
+         REFUSED_LAYOUT,
+         "--standalone: "},
+        {{"n[01-02]", 8, "h100", "tp=8", {"torchrun"}, NULL, NULL, 0},
+         REFUSED_LAYOUT,
+         "torchrun: starts all ranks of a node"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect_refused(&cases[i]);
+}
+
 static void refuses_with_its_reason(void **state)
 {
     (void)state;
-    static const struct {
-        struct step_case step;
-        enum step_refusal refusal;
-        const char *words;
-    } cases[] = {
+    static const struct refused_case cases[] = {
         {{"n[01-02]", 0, "h100", "tp=8", {"x"}, NULL, NULL, 0},
          REFUSED_LAYOUT,
          "tasks are uneven: n01 has 3"},
@@ -319,15 +379,8 @@ static void refuses_with_its_reason(void **state)
          REFUSED_INPUT,
          "--tensor-model-parallel-size"},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct error_info err = {.kind = ERROR_NONE};
-        struct step_plan plan = {.job = NULL};
-        enum step_refusal refusal = REFUSED_INPUT;
-        assert_int_equal(try_step(&cases[i].step, &plan, &refusal, &err), -1);
-        if (!strstr(err.text, cases[i].words))
-            fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].words);
-        assert_int_equal(refusal, cases[i].refusal);
-    }
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect_refused(&cases[i]);
 }
 
 static int plan_once(void *context, struct error_info *err)
@@ -358,6 +411,8 @@ int main(void)
         cmocka_unit_test(lays_out_the_nodes_that_suit_best),
         cmocka_unit_test(needs_nodes_that_are_known),
         cmocka_unit_test(tells_the_nodes_what_they_are_taken_for),
+        cmocka_unit_test(leaves_a_rendezvous_that_agrees),
+        cmocka_unit_test(refuses_launchers_that_number_otherwise),
         cmocka_unit_test(refuses_with_its_reason),
         cmocka_unit_test(fails_cleanly_without_memory),
     };

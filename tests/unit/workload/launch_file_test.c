@@ -53,6 +53,7 @@ static const struct {
                   "  parallelism_config_dp_shard_size: 4\n"},
     {"mega.yaml", "megatron_lm_config:\n  megatron_lm_tp_degree: 4\n  megatron_lm_pp_degree: 2\n"
                   "  megatron_lm_use_distributed_optimizer: true\n"},
+    {"rank.yaml", "num_machines: 2\nmachine_rank: 0\nrdzv_backend: c10d\n"},
     {"alias.yaml", "model: &x {tensor_model_parallel_size: 2}\n"},
 };
 
@@ -104,7 +105,7 @@ static const struct {
 } found[] = {
     {{"torchrun", "train.py", "--job.config-file", "titan.toml"},
      "sequence_length=8192 (titan.toml:6), tp=4 (titan.toml:8), pp=2 (titan.toml:9), "
-     "shard=8 (titan.toml:11), micro_batch=2 (titan.toml:10), dp=16 (titan.toml:12)"},
+     "shard=8 (titan.toml:11), micro_batch=2 (titan.toml:10), dp=16 (titan.toml:12: replicate)"},
     {{"torchrun", "-m", "torchtitan.train", "--job.config_file=titan.toml",
       "--parallelism.tensor_parallel_degree", "8", "--parallelism.data_parallel_shard_degree=-1"},
      "tp=8 (--parallelism.tensor_parallel_degree), sequence_length=8192 (titan.toml:6), "
@@ -129,7 +130,7 @@ static const struct {
     {{"accelerate", "launch", "--config_file", "fsdp.yaml", "train.py"},
      "offload=none (fsdp.yaml:3), tp=2 (fsdp.yaml:5), sharding=zero3 (fsdp.yaml:2)"},
     {{"accelerate", "launch", "--config_file", "hsdp.yaml", "train.py"},
-     "shard=4 (hsdp.yaml:4), dp=8 (hsdp.yaml:3)"},
+     "shard=4 (hsdp.yaml:4), dp=8 (hsdp.yaml:3: replicate)"},
     {{"python", "-m", "accelerate.commands.launch", "--config_file", "mega.yaml",
       "--megatron_lm_pp_degree", "4", "train.py"},
      "pp=4 (--megatron_lm_pp_degree), tp=4 (mega.yaml:2), sharding=zero1 (mega.yaml:4)"},
@@ -168,7 +169,9 @@ static const struct {
      {"torchrun", "train.py", "--job.config_file", "titan.toml"},
      "titan.toml:8: tp: 4, but --parplan says 8; keep one of them"},
     {"sharding=zero3", {"python", "train.py", "--deepspeed", "ds.json"}, "ds.json:4: sharding: "},
-    {"dp=4", {"torchrun", "train.py", "--job.config_file", "titan.toml"}, "titan.toml:12: dp: 16"},
+    {"dp=4",
+     {"torchrun", "train.py", "--job.config_file", "titan.toml"},
+     "titan.toml:12: replicate: dp: 16"},
     {"auto", {"torchrun", "train.py", "--job.config_file", "zero.toml"}, "zero.toml:2: tp: 0 is"},
     {"tp=2",
      {"python", "gpt/train.py", "--config-name=gpt"},
@@ -204,7 +207,63 @@ static const struct {
     {{"python", "gpt/train.py", "--config-name=gpt"}, NULL},
     {{"python", "gpt/train.py", "--config-name=gpt", "trainer.devices=4"},
      "trainer.devices: ranks_per_node: 4, but the step has 8"},
+    {{"torchrun", "--rdzv_backend=static", "--rdzv-backend", "c10d", "x.py"}, NULL},
+    {{"torchrun", "--rdzv_backend=c10d", "--rdzv_endpoint=n01:29500", "x.py"}, NULL},
+    {{"torchrun", "--rdzv_endpoint=n01:29500", "x.py"}, "--rdzv-endpoint: would beat"},
+    {{"torchrun", "--standalone", "x.py"}, "--standalone: would beat what parplan sets"},
+    {{"/opt/bin/torchrun", "--node_rank", "0", "x.py"}, "--node-rank: would beat"},
+    {{"python", "-m", "torch.distributed.launch", "--master_addr", "n01", "x.py"},
+     "--master-addr: would beat what parplan sets on each node; leave it out"},
+    {{"torchrun", "x.py", "--node_rank", "0", "--standalone"}, NULL},
+    {{"torchrun", "x.py", "torchrun", "deepspeed"}, NULL},
+    {{"accelerate", "launch", "--machine_rank=0", "x.py"}, "--machine_rank: would beat"},
+    {{"accelerate", "launch", "--config_file", "rank.yaml", "x.py"}, "rank.yaml:2: would beat"},
+    {{"deepspeed", "--hostfile", "h", "--node_rank=0", "x.py"},
+     "deepspeed: would beat what parplan sets on each node; use torchrun"},
 };
+
+/* One task per GPU on one node, one on each of two, and a step of one rank. */
+static const struct {
+    struct launch_step step;
+    const char *arguments[ARGUMENTS];
+    const char *message; /* NULL: it is right there */
+} launched[] = {
+    {{1, 8, 8}, {"torchrun", "x.py"}, "torchrun: starts all ranks of a node; use"},
+    {{1, 8, 8}, {"python", "-m", "torch.distributed.run", "x.py"}, "torch.distributed.run: starts"},
+    {{1, 8, 8}, {"python", "x.py", "torchrun"}, NULL},
+    {{1, 8, 8}, {"deepspeed", "x.py"}, "deepspeed: would beat"},
+    {{1, 8, 1}, {"torchrun", "--standalone", "--node-rank=0", "x.py"}, NULL},
+    {{1, 8, 1}, {"deepspeed", "x.py"}, NULL},
+    {{2, 8, 1}, {"torchrun", "x.py"}, NULL},
+};
+
+static void refuses_launchers_that_number_otherwise(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(launched); i++) {
+        CLEANUP_DONE(reading) struct reading reading;
+        assert_int_equal(read_command(&reading, "auto", launched[i].arguments), 0);
+        int status = launch_counts_check(&reading.counts, &launched[i].step, &reading.err);
+        if ((status < 0) != (launched[i].message != NULL))
+            fail_msg("case %zu: %s", i, reading.err.text);
+        if (launched[i].message && !strstr(reading.err.text, launched[i].message))
+            fail_msg("\"%s\" does not say \"%s\"", reading.err.text, launched[i].message);
+    }
+}
+
+static void knows_who_numbers_the_nodes(void **state)
+{
+    (void)state;
+    static const char *const named[] = {"torchrun", "--rdzv_backend=etcd", "x.py", NULL};
+    static const char *const plain[] = {"torchrun", "--rdzv-backend", "static", "x.py", NULL};
+    CLEANUP_DONE(reading) struct reading reading;
+    struct reading other;
+    assert_int_equal(read_command(&reading, "auto", named), 0);
+    assert_non_null(reading.counts.of[LAUNCH_NODE_ORDER].where);
+    assert_int_equal(read_command(&other, "auto", plain), 0);
+    assert_null(other.counts.of[LAUNCH_NODE_ORDER].where);
+    reading_done(&other);
+}
 
 static void compares_counts_with_the_step(void **state)
 {
@@ -231,13 +290,20 @@ static bool is_job_key(const char *name)
 
 static bool is_count_or_file(const char *name)
 {
-    static const char *const words[] = {"nodes",          "processes", "processes_per_task",
-                                        "ranks_per_node", "replicate", "@file",
+    static const char *const words[] = {"nodes",          "processes",  "processes_per_task",
+                                        "ranks_per_node", "replicate",  "one_task",
+                                        "one_node",       "node_order", "@file",
                                         "@name",          "@in"};
     for (size_t i = 0; i < COUNT_OF(words); i++)
         if (!strcmp(words[i], name))
             return true;
     return false;
+}
+
+/* Its words are for people. */
+static bool is_told(const char *name)
+{
+    return !strncmp(name, "one_", 4) || !strcmp(name, "node_order");
 }
 
 /* A rule's key is one that the code knows, and its words are values of it. */
@@ -252,6 +318,8 @@ static void check_rule(const struct yaml_node *rule)
         struct error_info err = {.kind = ERROR_NONE};
         CLEANUP(job_spec) struct job_spec *spec = job_spec_create(NULL);
         assert_non_null(spec);
+        if (is_told(set->text) && strcmp(word->key, "unless") != 0)
+            continue;
         if (!strcmp(word->key, "unless") || !strcmp(word->key, "only"))
             assert_true(is_job_key(word->text) || is_count_or_file(word->text));
         else if (word != set && word->text[0] &&
@@ -308,8 +376,12 @@ static void fails_cleanly_without_memory(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_settings_in_files),       cmocka_unit_test(refuses_what_contradicts),
-        cmocka_unit_test(compares_counts_with_the_step), cmocka_unit_test(its_table_is_whole),
+        cmocka_unit_test(finds_settings_in_files),
+        cmocka_unit_test(refuses_what_contradicts),
+        cmocka_unit_test(compares_counts_with_the_step),
+        cmocka_unit_test(its_table_is_whole),
+        cmocka_unit_test(refuses_launchers_that_number_otherwise),
+        cmocka_unit_test(knows_who_numbers_the_nodes),
         cmocka_unit_test(fails_cleanly_without_memory),
     };
     return unit_test_main("workload/launch_file", tests, COUNT_OF(tests));
