@@ -52,11 +52,11 @@ policy() {
     mv "$PARPLAN_CONFIG.new" "$PARPLAN_CONFIG"
 }
 
-# Which side said the first of our refusals.
+# Which side said the first of our refusals. 26.05 gives a node's line with its time and no name.
 side() {
     local line=$1
     case $line in
-    slurmstepd*) echo node ;;
+    slurmstepd* | '[2'*) echo node ;;
     *) if grep -qE 'Unable to allocate|job submission failed|submit/allocate failed' <<<"$stderr"; then
         echo slurmctld
     else
