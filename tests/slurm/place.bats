@@ -21,9 +21,9 @@ setup_file() {
     start_cluster "$cluster_nodes"
 }
 
-# in_job COMMANDS: as run_client, inside four nodes of eight tasks, of two leaves.
+# in_job COMMANDS: as run_client, inside four nodes of eight tasks, of two leaves: those of $nodes.
 in_job() {
-    run_client salloc -Q -w "n[01-04]" -N4 --ntasks-per-node=8 --gres=gpu:8 bash -c "$1"
+    run_client salloc -Q -w "${nodes:-n[01-04]}" -N4 --ntasks-per-node=8 --gres=gpu:8 bash -c "$1"
 }
 
 # mapped NODES PLAN: "RANK node" as parplan map has it.
@@ -48,6 +48,10 @@ address_of() {
 blocks() {
     awk '$3 == 0 { print $1, $2 }' <<<"$output" | sort -n | awk '{ print $2 }' | paste -sd' '
 }
+
+# Two nodes of each leaf, whose names are in the order of the leaves: every Slurm's order, and not
+# the one of tp=8,pp=2,dp=2, each of whose pipelines stays under one leaf.
+by_leaves='n[01,03-04,06]'
 
 need_mpi() {
     export UCX_LOG_LEVEL=fatal # it misses /sys in a root, and says so on standard output
@@ -170,10 +174,11 @@ EOF
 }
 
 @test "a step that does not come out as planned is refused, and no task starts" {
-    local line
-    printf 'n%02d\n' 1 2 3 4 >"$BATS_TEST_TMPDIR/nodes"
-    for line in "-w n[01-04]" "-w n04,n03,n02,n01" "-n20" "-N3-4" "-F $BATS_TEST_TMPDIR/nodes"; do
-        in_job "srun $line --parplan=tp=1,place=slurm $show"
+    local line nodes=$by_leaves
+    printf 'n%02d\n' 1 3 4 6 >"$BATS_TEST_TMPDIR/nodes"
+    for line in "-w $nodes --parplan=tp=1" "-w n06,n04,n03,n01 --parplan=tp=1" "-n20 --parplan=tp=1" \
+        "-N3-4 --parplan=tp=1" "-F $BATS_TEST_TMPDIR/nodes --parplan=tp=8,pp=2,dp=2"; do
+        in_job "srun $line,place=slurm $show"
         expect "exit status of srun $line" "$status" 1
         expect_match "refusal" "$stderr" "parplan: place=slurm"
         expect "output" "$output" ""
@@ -189,15 +194,16 @@ EOF
 
 @test "place=env and --mpi: Slurm's order stays, and is the plan's" {
     need_mpi
-    in_job "srun --mpi=pmi2 --parplan=tp=8,pp=4 $groups; echo =
-        SLURM_MPI_TYPE=pmi2 srun --parplan=tp=8,pp=4 $show"
+    local nodes=$by_leaves
+    in_job "srun --mpi=pmi2 --parplan=tp=8,pp=2,dp=2 $groups; echo =
+        SLURM_MPI_TYPE=pmi2 srun --parplan=tp=8,pp=2,dp=2 $show"
     expect_status 0
     local whole=$output
     output=${whole%%=*}
     expect "ranks that are wrong" "$(grep -v ' right$' <<<"$output" | grep .)" ""
     output=${whole#*=$'\n'}
     expect "RANKs that are not SLURM_PROCID" "$(awk '$1 != $9' <<<"$output")" ""
-    expect "blocks" "$(blocks)" "n01 n02 n03 n04"
+    expect "blocks" "$(blocks)" "n01 n03 n04 n06"
     expect_match "notice" "$stderr" "place=slurm"
 }
 
