@@ -9,8 +9,10 @@
  *     STAND_IN_MEMORY=PLACE:BYTES   ours has that much address space more than is in use then;
  *                             PLACE is srun, node or task
  */
+#include <dirent.h>
 #include <slurm/spank.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,12 +115,51 @@ static long long address_space_bytes(void)
     return number_of(text) * sysconf(_SC_PAGESIZE);
 }
 
+/* The state in /proc/self/task/TASK/stat stands behind the program's name in parentheses. */
+static bool runs(const char *task)
+{
+    char path[300], text[256] = "";
+    snprintf(path, sizeof(path), "/proc/self/task/%s/stat", task);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    if (!fgets(text, sizeof(text), file))
+        text[0] = '\0';
+    fclose(file);
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && name_end[2] != 'S';
+}
+
+static bool other_threads_run(void)
+{
+    DIR *folder = opendir("/proc/self/task");
+    bool found = false;
+    for (struct dirent *entry; folder && !found && (entry = readdir(folder));)
+        found = number_of(entry->d_name) > 0 && number_of(entry->d_name) != getpid() &&
+                runs(entry->d_name);
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+/* slurmstepd's own thread, which has just been started here, ends it where it finds no memory,
+ * and srun then waits for ever. A limit holds for all threads: it is set while the others wait. */
+static void wait_for_other_threads(void)
+{
+    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+    for (int quiet = 0, looks = 0; quiet < 3 && looks < 200; looks++) {
+        quiet = other_threads_run() ? 0 : quiet + 1;
+        nanosleep(&pause, NULL);
+    }
+}
+
 static void limit_memory(const char *place, const char *memory)
 {
     size_t length = strlen(place);
     struct rlimit limit;
     if (strncmp(memory, place, length) != 0 || memory[length] != ':')
         return;
+    wait_for_other_threads();
     getrlimit(RLIMIT_AS, &limit);
     limit.rlim_cur = (rlim_t)(address_space_bytes() + number_of(memory + length + 1));
     setrlimit(RLIMIT_AS, &limit);
