@@ -11,6 +11,7 @@ PARPLAN_*_RANK, where set (torchrun's workers have none of their own), must agre
 """
 
 import datetime
+import functools
 import os
 import re
 import socket
@@ -187,9 +188,19 @@ def run(rank, world):
     return 1 if faults else 0
 
 
+def do_without_libuv():
+    """Newer torch asks for a store with libuv, which Debian builds none into."""
+    os.environ["USE_LIBUV"] = "0"
+    if "use_libuv" in (dist.TCPStore.__init__.__doc__ or ""):
+        # By this name torch.distributed has a function, too.
+        module = sys.modules["torch.distributed.rendezvous"]
+        module.TCPStore = functools.partial(dist.TCPStore, use_libuv=False)
+
+
 def main():
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    do_without_libuv()
     try:
         rank, world = number("RANK"), number("WORLD_SIZE")
         for name in ("MASTER_ADDR", "MASTER_PORT"):
