@@ -5,7 +5,8 @@
  *
  *     release  change
  *     23.11    slurm_print_topo_info_msg() takes a node list; the records are opaque
- *     25.05    slurm_load_topo() takes the topology's name (NULL: the default one)
+ *     25.05    slurm_load_topo() takes the topology's name (NULL: the default one), which a
+ *              partition may have
  *     25.11    slurm_get_job_steps() takes a step's id
  *     26.05    slurm_load_job() takes a step's id; slurm_print_topo_info_msg() a unit
  *
@@ -19,6 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define SLURM_SINCE(year, month) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(year, month, 0))
 
@@ -46,10 +49,23 @@ static inline int load_job(job_info_msg_t **ret, uint32_t job)
 #endif
 }
 
+/* In srun: the topology of the job's partition, whose name is in the environment then. */
 static inline int load_topology(topo_info_response_msg_t **ret)
 {
 #if SLURM_SINCE(25, 5)
-    return slurm_load_topo(ret, NULL);
+    const char *partition = getenv("SLURM_JOB_PARTITION");
+    partition_info_msg_t *answer = NULL;
+    char *topology = NULL;
+    if (!partition)
+        return slurm_load_topo(ret, NULL);
+    if (slurm_load_partitions(0, &answer, SHOW_ALL) != SLURM_SUCCESS)
+        return SLURM_ERROR;
+    for (uint32_t i = 0; i < answer->record_count; i++)
+        if (!strcmp(answer->partition_array[i].name, partition))
+            topology = answer->partition_array[i].topology_name;
+    int result = slurm_load_topo(ret, topology);
+    slurm_free_partition_info_msg(answer);
+    return result;
 #else
     return slurm_load_topo(ret);
 #endif

@@ -41,12 +41,20 @@ since() {
 # planned NODES ORDER: two pipelines of four nodes each run; ORDER has their nodes by RANK.
 planned() {
     start_cluster "$1"
+    planned_again "$2"
+}
+
+planned_again() { # order, srun's options
     wait_until_idle
     client_seconds=20 run_srun -w "n[01-08]" -N8 --ntasks-per-node=8 --gres=gpu:8 \
-        --parplan=tp=8,pp=4,dp=2 "$BATS_TEST_DIRNAME/show_rank"
+        "${@:2}" --parplan=tp=8,pp=4,dp=2 "$BATS_TEST_DIRNAME/show_rank"
     expect_status 0
+    expect_nodes "$1"
+}
+
+expect_nodes() { # by RANK
     expect "nodes by rank" \
-        "$(sort -n <<<"$output" | awk '$3 == 0 { print $2 }' | paste -sd ' ')" "$2"
+        "$(sort -n <<<"$output" | awk '$3 == 0 { print $2 }' | paste -sd ' ')" "$1"
 }
 
 # said UNKNOWN WARNING: how often the user reads that the fabric is unknown, and the warning.
@@ -73,11 +81,18 @@ odd_even_tree() {
     echo 'BlockSizes=4,8' >>"$PARPLAN_CLUSTER_TOPOLOGY"
     planned 8 "$odd_even_order"
     said 0
+    wait_until_idle
+    run_client salloc -Q -w "n[01-08]" -N8 --ntasks-per-node=8 --gres=gpu:8 \
+        srun --parplan=tp=8,pp=2,dp=4,place=slurm "$BATS_TEST_DIRNAME/show_rank"
+    expect_status 0
+    expect "RANKs that are not SLURM_PROCID" "$(awk '$1 != $9' <<<"$output")" ""
+    expect_nodes 'n01 n05 n02 n06 n03 n07 n04 n08'
 }
 
-@test "topology.yaml with several topologies: the cluster's default one counts" {
+@test "topology.yaml with several topologies: the partition's counts, or the cluster's default" {
     since 25.05 || skip "this Slurm has no topology.yaml"
     export PARPLAN_CLUSTER_TOPOLOGY=$BATS_TEST_TMPDIR/topology.yaml
+    export PARPLAN_CLUSTER_CONF='PartitionName=nvl Nodes=n[01-08] Topology=nvl State=UP'
     cat >"$PARPLAN_CLUSTER_TOPOLOGY" <<'END'
 ---
 - topology: network
@@ -96,6 +111,8 @@ odd_even_tree() {
       - {block: b2, nodes: "n[05-08]"}
 END
     planned 8 "$odd_even_order"
+    said 0
+    planned_again "$flat_order" -p nvl
     said 0
 }
 
