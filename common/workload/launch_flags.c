@@ -10,14 +10,14 @@
 #define NEXT_SECTION "deepspeed"
 
 #define KEYS_FILE "launch_keys.yaml"
+#define PLACE_BYTES 4096u /* longer ones are cut */
 
 /* Where the script's folder has its configuration, unless --config-path says so: NeMo's examples.
  */
 #define HYDRA_FOLDER "conf"
 
-static const char *const daemons[] = {
-    "orted",   "prted", "prte", "pmixsrv", "pmi_proxy", "hydra_pmi_proxy", "hydra_bstrap_proxy",
-    "mpispawn"};
+static const char daemons[] =
+    " orted prted prte pmixsrv pmi_proxy hydra_pmi_proxy hydra_bstrap_proxy mpispawn ";
 
 /* One command on its way. */
 struct command_reading {
@@ -166,6 +166,24 @@ static int notice_unread(const struct command_reading *reading, const struct err
     return 0;
 }
 
+/* What the file could say and does not, the program does not have: a planner would choose it. */
+static int fill_gaps(struct launch_reading *rules, const struct launch_file *file,
+                     struct error_info *err)
+{
+    const struct yaml_node *keys = yaml_node_get(file->section, "otherwise");
+    const struct job_spec *spec = rules->spec;
+    char where[PLACE_BYTES];
+    snprintf(where, sizeof(where), "%s names no other", file->path);
+    if (!keys || !rules->second_pass || !spec->values[JOB_MODEL].given)
+        return 0;
+    for (unsigned key = 0; key < JOB_KEY_COUNT; key++)
+        if (text_lists(keys->text, job_key_info((enum job_key)key)->name) &&
+            !spec->values[key].given &&
+            launch_key_set(rules, (enum job_key)key, "1", where, err) < 0)
+            return -1;
+    return 0;
+}
+
 static int read_file(struct command_reading *reading, const struct launch_file *file,
                      struct error_info *err)
 {
@@ -177,7 +195,7 @@ static int read_file(struct command_reading *reading, const struct launch_file *
     else
         text = reading->command->read(file->path, LAUNCH_FILE_MAXIMUM_BYTES, &bytes, &trouble);
     if (text && launch_file_read(&reading->rules, file, text, bytes, &trouble) == 0)
-        return 0;
+        return fill_gaps(&reading->rules, file, err);
     if (reading->rules.refused && err)
         *err = trouble;
     if (reading->rules.refused)
@@ -252,9 +270,5 @@ int launch_flags_read(const char *const *arguments, size_t count, struct job_spe
 
 bool launch_command_is_daemon(const char *command)
 {
-    const char *name = last_part(command);
-    for (size_t i = 0; i < COUNT_OF(daemons); i++)
-        if (!strcmp(name, daemons[i]))
-            return true;
-    return false;
+    return text_lists(daemons, last_part(command));
 }

@@ -98,6 +98,14 @@ END
     refused "ds.json:2: sharding: zero3, but --parplan says zero1"
 }
 
+@test "DeepSpeed without TP: no TP is chosen" {
+    printf '{"zero_optimization": {"stage": 2}}' >ds.json
+    started --parplan=auto,model=llama3-70b,global_batch=64 ./train.py --deepspeed ds.json
+    refused "nothing fits: the nearest, tp=1,pp=1,"
+    started --parplan=auto,model=llama3-8b,global_batch=64 ./train.py --deepspeed ds.json
+    found "tp=1 \(ds.json names no other\)" "TP=1 PP=1 DP=16"
+}
+
 @test "NeMo's and Megatron-Bridge's YAML" {
     mkdir -p conf
     printf 'trainer:\n  num_nodes: 2\nmodel:\n  tensor_model_parallel_size: 4\n' >conf/gpt.yaml

@@ -173,6 +173,9 @@ static const struct {
      {"torchrun", "train.py", "--job.config_file", "titan.toml"},
      "titan.toml:12: replicate: dp: 16"},
     {"auto", {"torchrun", "train.py", "--job.config_file", "zero.toml"}, "zero.toml:2: tp: 0 is"},
+    {"model=x,tp>=2",
+     {"python", "train.py", "--deepspeed", "ds.json"},
+     "ds.json names no other: tp=1, but --parplan says tp>=2"},
     {"tp=2",
      {"python", "gpt/train.py", "--config-name=gpt"},
      "gpt/conf/gpt.yaml:5: tp: 8, but --parplan says 2"},
@@ -221,6 +224,50 @@ static const struct {
     {{"deepspeed", "--hostfile", "h", "--node_rank=0", "x.py"},
      "deepspeed: would beat what parplan sets on each node; use torchrun"},
 };
+
+/* What a program has not is no choice of the planner's, where there is a model to plan. */
+static const struct {
+    const char *option;
+    const char *arguments[ARGUMENTS];
+    const char *end; /* of the notices */
+} gaps[] = {
+    {"model=x",
+     {"python", "x.py", "--deepspeed", "ds.json"},
+     "global_batch=256 (ds.json:2), tp=1 (ds.json names no other), cp=1 (ds.json names no other), "
+     "pp=1 (ds.json names no other)"},
+    {"model=x,tp=4,cp=2,pp=2", {"python", "x.py", "--deepspeed", "ds.json"}, "cpu (ds.json:5)"},
+    {"model=x",
+     {"python", "x.py", "--deepspeed", "tp.json"},
+     "tp=4 (tp.json:1), cp=1 (tp.json names no other), pp=1 (tp.json names no other)"},
+    {"model=x", {"python", "x.py", "--deepspeed", "none.json"}, "No such file or directory"},
+    {"model=x",
+     {"python", "x.py", "--deepspeed", "ds.json", "--tensor-model-parallel-size", "2"},
+     "(ds.json:5), cp=1 (ds.json names no other), pp=1 (ds.json names no other)"},
+    {"model=x",
+     {"torchrun", "x.py", "--job.config_file=titan.toml"},
+     "cp=1 (titan.toml names no other), ep=1 (titan.toml names no other), dp=16 (titan.toml:12: "
+     "replicate)"},
+    {"model=x",
+     {"accelerate", "launch", "--config_file", "fsdp.yaml", "x.py"},
+     "cp=1 (fsdp.yaml names no other), ep=1 (fsdp.yaml names no other), "
+     "pp=1 (fsdp.yaml names no other)"},
+    {"model=x", {"torchrun", "ddp.py", "--batch", "4"}, ""},
+    {"auto", {"python", "x.py", "--deepspeed", "ds.json"}, "(ds.json:2)"},
+};
+
+static void takes_one_for_what_a_file_leaves_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(gaps); i++) {
+        CLEANUP_DONE(reading) struct reading reading;
+        if (read_command(&reading, gaps[i].option, gaps[i].arguments) < 0)
+            fail_msg("case %zu: %s", i, reading.err.text);
+        const char *notices = text_buffer_text(&reading.notices);
+        size_t length = strlen(notices), end = strlen(gaps[i].end);
+        if (length < end || strcmp(notices + length - end, gaps[i].end) != 0 || (!end && length))
+            fail_msg("case %zu: \"%s\", not \"%s\"", i, notices, gaps[i].end);
+    }
+}
 
 /* One task per GPU on one node, one on each of two, and a step of one rank. */
 static const struct {
@@ -382,6 +429,7 @@ int main(void)
         cmocka_unit_test(its_table_is_whole),
         cmocka_unit_test(refuses_launchers_that_number_otherwise),
         cmocka_unit_test(knows_who_numbers_the_nodes),
+        cmocka_unit_test(takes_one_for_what_a_file_leaves_out),
         cmocka_unit_test(fails_cleanly_without_memory),
     };
     return unit_test_main("workload/launch_file", tests, COUNT_OF(tests));
