@@ -312,6 +312,7 @@ CLI_SOURCES := \
 	common/cli/inputs/catalogues.c \
 	common/cli/inputs/child_output.c \
 	common/cli/inputs/cluster_choice.c \
+	common/cli/inputs/input_remedy.c \
 	common/cli/inputs/live_node.c \
 	common/cli/inputs/mapping_options.c \
 	common/cli/inputs/node_files.c \
@@ -432,6 +433,7 @@ UNIT_TESTS := \
 	tests/unit/cli/doctor_facts_test.c \
 	tests/unit/cli/documents_test.c \
 	tests/unit/cli/elf_symbol_test.c \
+	tests/unit/cli/input_remedy_test.c \
 	tests/unit/cli/output_test.c \
 	tests/unit/cli/plan_lock_test.c \
 	tests/unit/cli/plugstack_test.c \

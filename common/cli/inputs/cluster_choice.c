@@ -3,6 +3,7 @@
 #include "base/name_index.h"
 #include "base/parse_number.h"
 #include "base/yaml_fields.h"
+#include "cli/inputs/input_remedy.h"
 #include "cli/inputs/topology_source.h"
 #include "topology/cluster_source.h"
 #include <string.h>
@@ -181,8 +182,11 @@ static struct cluster_topology *from_name(const char *name, const struct command
     CLEANUP(cluster_topology)
     struct cluster_topology *cluster =
         cluster_source_open(name, catalogues->presets, catalogues->gpus, err);
-    if (!cluster || !options->nodes)
-        return cluster ? move_pointer(cluster) : NULL;
+    if (!cluster)
+        return error_null(input_remedy_add(
+            name, "give PRESET:NODES, as dgx-h100:16, or a cluster file that is there", err));
+    if (!options->nodes)
+        return move_pointer(cluster);
     return selected(cluster, options->nodes, err);
 }
 
@@ -244,7 +248,9 @@ static struct cluster_topology *open_all(const struct command_options *options,
     const char *name = options->cluster ? options->cluster : otherwise;
     if (!name)
         return error_null(error_set(err, "which nodes? give --cluster dgx-h100:8 (or a cluster "
-                                         "file), or --node PRESET --fabric FILE"));
+                                         "file: `parplan topology collect --from slurm` drafts "
+                                         "one), or --node PRESET --fabric FILE (or --fabric slurm: "
+                                         "the running controller's)"));
     return from_name(name, options, catalogues, err);
 }
 

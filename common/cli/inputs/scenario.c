@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs/scenario.h"
 #include "cli/inputs/cluster_choice.h"
+#include "cli/inputs/input_remedy.h"
 #include "planner/explanation/plan_explain.h"
 #include "workload/model_source.h"
 #include <unistd.h>
@@ -8,7 +9,13 @@
 /* The default file must be root's; a file that the user names may be their own. */
 static struct admin_config *open_config(const char *path, struct error_info *err)
 {
-    return admin_config_load(path, path ? geteuid() : 0, err);
+    struct admin_config *config = admin_config_load(path, path ? geteuid() : 0, err);
+    if (!config && path)
+        input_remedy_add(path,
+                         "give a file that begins with 'schema: parplan.config/1', or leave "
+                         "--config out",
+                         err);
+    return config;
 }
 
 static int open_model(struct scenario *scenario, const struct command_options *options,
