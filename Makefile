@@ -89,6 +89,7 @@ TOPOLOGY_SOURCES := \
 	common/topology/text_list.c
 
 WORKLOAD_SOURCES := \
+	common/workload/admin/policy_origin.c \
 	common/workload/admin/policy_scopes.c \
 	common/workload/admin_config.c \
 	common/workload/config/config_layers.c \
@@ -615,6 +616,7 @@ UNIT_TESTS := \
 	tests/unit/workload/model_families_test.c \
 	tests/unit/workload/model_parameters_test.c \
 	tests/unit/workload/parallelism_test.c \
+	tests/unit/workload/policy_origin_test.c \
 	tests/unit/workload/policy_test.c \
 	tests/unit/workload/rank_order_test.c \
 	tests/unit/workload/role_list_test.c \

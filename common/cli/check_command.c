@@ -31,6 +31,7 @@ static int check_fit(const struct scenario *scenario, const struct command_optio
     if (!list)
         return -1;
     check_order(&request, list);
+    scenario_name_scope(scenario, &list->policy);
     const struct plan_report report = scenario_report(scenario, list);
     bool denied = list->policy.result == POLICY_DENIED;
     if (options->format != FORMAT_TEXT) {
@@ -52,6 +53,7 @@ static int check_policy_only(const struct scenario *scenario, const struct comma
     CLEANUP_DONE(placement) struct placement placement = {.list = NULL};
     if (placement_create(&scenario->request, NULL, &placement, err) < 0)
         return -1;
+    scenario_name_scope(scenario, &placement.verdict);
     if (options->format != FORMAT_TEXT) {
         struct json_value *document =
             policy_report_json(&placement.plan.degrees, &placement.verdict);

@@ -110,6 +110,7 @@ static int report_plans(const struct scenario *scenario, const struct planning *
     CLEANUP(plan_list) struct plan_list *list = plan_search(&scenario->request, err);
     if (!list)
         return plan_lock_explain(planning->lock, err);
+    scenario_name_scope(scenario, &list->policy);
     bool denied = list->policy.result == POLICY_DENIED;
     CLEANUP(method_comparison) struct method_comparison *methods = NULL;
     if (planning->options->explain && !denied) {

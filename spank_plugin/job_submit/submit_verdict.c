@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "spank_plugin/job_submit/submit_verdict.h"
 #include "base/text_buffer.h"
+#include "workload/admin/policy_origin.h"
 #include "workload/job/option_kind.h"
 #include "workload/job_spec.h"
 #include <stdio.h>
@@ -73,6 +74,7 @@ static void judge_partition(const struct admin_config *config, const struct subm
 {
     char partition[SUBMIT_NAME_BYTES] = "", where[SUBMIT_NAME_BYTES + 16] = "this request";
     struct policy_subject subject = request->subject;
+    struct policy_verdict verdict = {.result = POLICY_ALLOWED};
     struct policy policy;
     if (length > 0) {
         snprintf(partition, sizeof(partition), "%.*s", (int)length, name);
@@ -80,7 +82,9 @@ static void judge_partition(const struct admin_config *config, const struct subm
         subject.names[SCOPE_PARTITION] = partition;
     }
     admin_config_policy(config, &subject, &policy);
-    judge(declaration, request, &policy, where, worst);
+    judge(declaration, request, &policy, where, &verdict);
+    policy_origin_add(&config->policy, &config->scopes, &subject, &verdict);
+    keep_worse(worst, &verdict);
 }
 
 int submit_verdict_find(const struct admin_config *config, const struct submit_request *request,

@@ -219,7 +219,7 @@ log_has() {
     attempt "a list of partitions, one of them lenient" slurmctld 'policy max-tp: tp=8' \
         srun "${shape[@]}" -p debug,gpu --parplan=tp=8 touch "$launched"
     policy 'accounts: {students: {max_tp: 4}}'
-    attempt "a stricter account" slurmctld 'policy max-tp: tp=8' \
+    attempt "a stricter account" slurmctld 'policy max-tp \(account students\): tp=8' \
         srun "${shape[@]}" -A students --parplan=tp=8 touch "$launched"
     run_srun "${shape[@]}" -A staff --parplan=tp=8 "$show"
     expect_status 0
@@ -262,6 +262,14 @@ log_has() {
     policy ''
     run_srun "${shape[@]}" --parplan=tp=8 "$show"
     expect_status 0
+}
+
+@test "doctor sees which file slurmctld judges by" {
+    ((EUID == 0)) || skip "the environment of slurmctld is root's to read"
+    run_client parplan doctor
+    expect_match "line" "$output" "ok +submit-config +PARPLAN_CONFIG of slurmctld .$PARPLAN_CONFIG., as srun"
+    run_client parplan doctor --config "$private/parplan.yaml"
+    expect_match "another file" "$output" 'fault +submit-config +.*is another file than srun'
 }
 
 @test "enabled: false switches everything off" {

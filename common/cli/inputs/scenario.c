@@ -3,6 +3,7 @@
 #include "cli/inputs/cluster_choice.h"
 #include "cli/inputs/input_remedy.h"
 #include "planner/explanation/plan_explain.h"
+#include "workload/admin/policy_origin.h"
 #include "workload/model_source.h"
 #include <unistd.h>
 
@@ -75,11 +76,11 @@ int scenario_open(struct scenario *scenario, const struct command_options *optio
         scenario_done(scenario);
         return -1;
     }
-    const struct policy_subject subject = {{[SCOPE_PARTITION] = options->partition,
-                                            [SCOPE_QOS] = options->qos,
-                                            [SCOPE_ACCOUNT] = options->account,
-                                            [SCOPE_USER] = options->user}};
-    admin_config_policy(scenario->config, &subject, &scenario->policy);
+    scenario->subject = (struct policy_subject){{[SCOPE_PARTITION] = options->partition,
+                                                 [SCOPE_QOS] = options->qos,
+                                                 [SCOPE_ACCOUNT] = options->account,
+                                                 [SCOPE_USER] = options->user}};
+    admin_config_policy(scenario->config, &scenario->subject, &scenario->policy);
     scenario->request = (struct plan_request){
         .model = scenario->model,
         .cluster = scenario->cluster,
@@ -118,6 +119,12 @@ int scenario_resize(struct scenario *scenario, unsigned nodes, struct error_info
     scenario->world = (uint64_t)nodes * scenario->gpus_per_node;
     scenario->request.world = scenario->world;
     return training_spec_from_job(scenario->request.job, scenario->world, &scenario->training, err);
+}
+
+void scenario_name_scope(const struct scenario *scenario, struct policy_verdict *verdict)
+{
+    policy_origin_add(&scenario->config->policy, &scenario->config->scopes, &scenario->subject,
+                      verdict);
 }
 
 void scenario_check_required(const struct scenario *scenario, struct placement *placement)

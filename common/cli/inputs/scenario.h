@@ -17,6 +17,7 @@
 struct scenario {
     struct catalogues catalogues;
     struct admin_config *config;
+    struct policy_subject subject;
     struct policy policy; /* of the partition, QOS, account and user that are named */
     struct cluster_topology *cluster;
     struct model_spec *model; /* NULL: none was named */
@@ -37,6 +38,9 @@ int scenario_need_model(const struct scenario *scenario, struct error_info *err)
 
 /* The same for that many of the cluster's nodes. */
 int scenario_resize(struct scenario *scenario, unsigned nodes, struct error_info *err);
+
+/* Says in the verdict's text which scope of the admins' file it comes from. */
+void scenario_name_scope(const struct scenario *scenario, struct policy_verdict *verdict);
 
 /* For a placement that has no degrees: what require_plan says of it, as srun does. A warning
  * stays in the verdict. */
