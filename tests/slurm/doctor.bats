@@ -5,8 +5,11 @@
 # shellcheck disable=SC2154,SC2030,SC2031 # bats sets status, output and stderr
 load support
 
+# bats' own folders are closed to other users, and doctor would say so.
 setup_file() {
-    export ETC=$BATS_FILE_TMPDIR/etc
+    OPEN=$(mktemp -d /tmp/parplan.XXXXXX)
+    chmod 755 "$OPEN"
+    export OPEN ETC=$OPEN/etc PARPLAN_CLUSTER_DIR=$OPEN/cluster
     mkdir -p "$ETC"
     cp "$PARPLAN_BUILD/spank_parplan.so" "$ETC/spank_parplan.so"
     export PARPLAN_CLUSTER_SPANK=$ETC/spank_parplan.so
@@ -15,6 +18,11 @@ setup_file() {
     PARPLAN_CLUSTER_SPANK_ARGS="config=$ETC/parplan.yaml cache=$ETC/node.cache owner=$(id -u)"
     export PARPLAN_CLUSTER_SPANK_ARGS
     start_cluster 2
+}
+
+teardown_file() {
+    "$cluster" stop
+    rm -rf "$OPEN"
 }
 
 setup() {
@@ -95,6 +103,54 @@ expect_trouble() {
     echo 'enabled: false' >>"$ETC/parplan.yaml"
     doctor 0
     expect_trouble warning config "switched off"
+}
+
+@test "an admins' file that root can read and users cannot" {
+    ((EUID == 0)) || skip "what is one's own, one reads"
+    local user=(setpriv --reuid=1 --regid=1 --clear-groups)
+    cd /
+    chmod 600 "$ETC/parplan.yaml"
+    doctor 1
+    expect_trouble fault config "parplan.yaml .mode 0600. shuts out all users; run chmod 644"
+    run_client "${user[@]}" srun -N1 -n2 --parplan=tp=2 id -u
+    expect_status 1
+    expect "lines of ours" "$(grep -c 'parplan: ' <<<"$stderr")" 1
+    expect_match "line" "$stderr" 'parplan.yaml: no permission to read it; parplan doctor says why'
+    run_client "${user[@]}" srun -N1 -n2 id -u
+    expect_status 0
+    chmod 644 "$ETC/parplan.yaml"
+    chmod 711 "$ETC"
+    doctor 1
+    expect_trouble fault config "etc .mode 0711. shuts out all users; run chmod 755"
+    run_client "${user[@]}" srun -N1 -n2 --parplan=tp=2 id -u
+    expect_status 1
+    expect_match "line" "$stderr" "$ETC: no permission to read it"
+}
+
+@test "arguments that the plugin does not take: doctor and srun agree" {
+    local conf=$PARPLAN_CLUSTER_DIR/etc/plugstack.conf argument
+    for argument in conf=/x owner=root config=x; do
+        echo "required $PARPLAN_CLUSTER_SPANK cache=$ETC/node.cache $argument" >"$conf"
+        SLURMD_NODENAME=n01 run_client parplan doctor --config "$ETC/parplan.yaml"
+        expect_status 1
+        expect_match "$argument" "$output" "fault +plugstack +$conf:1: "
+        run_srun -N1 -n2 --parplan=tp=2 true
+        expect_status 1
+    done
+    echo "required $PARPLAN_CLUSTER_SPANK $PARPLAN_CLUSTER_SPANK_ARGS # ours" >"$conf"
+    doctor 0
+    expect "trouble" "$trouble" ""
+    run_srun -N1 -n2 --parplan=tp=2 true
+    expect_status 0
+}
+
+@test "defaults and scopes that cannot work here" {
+    printf 'policy: {partitions: {gpuu: {max_tp: 4}}}\ndefaults: {parplan: tp=16}\n' >>"$ETC/parplan.yaml"
+    doctor 1
+    expect_match "defaults" "$trouble" 'fault +defaults +.*parplan.yaml:3: .*tp=16 needs 16 GPUs'
+    expect_match "scopes" "$trouble" 'warning +policy +.*gpuu: the cluster has no such partition; did you mean gpu'
+    run_srun -N1 -n2 true
+    expect_status 1
 }
 
 @test "a cache of another boot, and none" {
