@@ -121,7 +121,7 @@ static int check_policy(spank_t spank, const struct wire_plan *wire, const struc
 {
     char degrees[DEGREES_TEXT_BYTES];
     struct policy policy;
-    struct policy_verdict verdict, order;
+    struct policy_verdict verdict, order, spans;
     struct policy_place place = {.gpus_per_node = wire->gpus_per_node};
     if (!config) {
         *err = config_error;
@@ -139,6 +139,9 @@ static int check_policy(spank_t spank, const struct wire_plan *wire, const struc
     /* Domains are known here from the node's cache alone; srun judged them where it knew them. */
     if (verdict.code == POLICY_TOPOLOGY_UNKNOWN || order.result > verdict.result)
         verdict = order;
+    policy_check_spans(&policy, &wire->degrees, wire->order, &place, &spans);
+    if (spans.code != POLICY_TOPOLOGY_UNKNOWN && spans.result > verdict.result)
+        verdict = spans;
     degrees_text(&wire->degrees, degrees);
     return take_verdict(facts, degrees, &verdict, err);
 }

@@ -31,6 +31,29 @@ static int plan_with_model(const struct plan_request *request, struct placement 
     return 0;
 }
 
+/* What is said already stands, unless this is a denial. */
+static void take_verdict(struct placement *placement, const struct policy_verdict *verdict)
+{
+    bool said = placement->verdict.result != POLICY_ALLOWED && verdict->result != POLICY_DENIED;
+    if (verdict->result == POLICY_ALLOWED || said)
+        return;
+    placement->verdict = *verdict;
+    if (verdict->result != POLICY_DENIED)
+        return;
+    placement->outcome = PLACEMENT_DENIED;
+    rank_map_free(placement->map);
+    placement->map = NULL;
+}
+
+static void check_spans(const struct plan_request *request, struct placement *placement,
+                        const struct policy_place *place)
+{
+    struct policy_verdict verdict;
+    policy_check_spans(request->policy, &placement->plan.degrees, job_spec_order(request->job),
+                       place, &verdict);
+    take_verdict(placement, &verdict);
+}
+
 static int plan_without_model(const struct plan_request *request, struct placement *placement,
                               struct error_info *err)
 {
@@ -44,6 +67,8 @@ static int plan_without_model(const struct plan_request *request, struct placeme
     policy_place_of(request->cluster, ranks_per_node(request), world_of(request),
                     request->policy_where, &place);
     policy_check(request->policy, &placement->plan.degrees, &place, &placement->verdict);
+    if (placement->verdict.result != POLICY_DENIED)
+        check_spans(request, placement, &place);
     /* A tp that is denied whatever else is given: no product would help. */
     if (result < 0 && placement->verdict.result != POLICY_DENIED)
         return -1;
@@ -85,20 +110,6 @@ static int map_plan(const struct plan_request *request, const struct mapping_wis
     return placement->map ? 0 : -1;
 }
 
-/* What is said already stands, unless this is a denial. */
-static void take_verdict(struct placement *placement, const struct policy_verdict *verdict)
-{
-    bool said = placement->verdict.result != POLICY_ALLOWED && verdict->result != POLICY_DENIED;
-    if (verdict->result == POLICY_ALLOWED || said)
-        return;
-    placement->verdict = *verdict;
-    if (verdict->result != POLICY_DENIED)
-        return;
-    placement->outcome = PLACEMENT_DENIED;
-    rank_map_free(placement->map);
-    placement->map = NULL;
-}
-
 static void check_order(const struct plan_request *request, struct placement *placement)
 {
     struct policy_verdict verdict;
@@ -127,6 +138,45 @@ static void check_map(const struct plan_request *request, struct placement *plac
     take_verdict(placement, &verdict);
 }
 
+/* The links of one dimension's groups in the finished map that leave what spans names. Where
+ * nobody knows the NVLink, the sizes have been called unknown already. */
+static void check_reach(const struct plan_request *request, struct placement *placement,
+                        enum span_dimension dimension, unsigned size)
+{
+    static const enum traffic_dimension traffic[SPAN_DIMENSION_COUNT] = {TRAFFIC_CP, TRAFFIC_EP,
+                                                                         TRAFFIC_DP, TRAFFIC_PP};
+    static const unsigned firsts[POLICY_SPAN_COUNT] = {
+        [SPAN_LEAF] = COST_SLOT_TIERS + 1,
+        [SPAN_NVLINK_DOMAIN] = COST_SLOT_TIERS,
+        [SPAN_NODE] = COST_SLOT_DOMAIN,
+    };
+    const struct mapping_cost *cost = &placement->outlook.cost;
+    const uint64_t *links = cost->pairs[traffic[dimension]];
+    enum policy_span limit = (enum policy_span)request->policy->spans[dimension];
+    struct policy_place place;
+    struct policy_verdict verdict;
+    uint64_t out = 0, unknown = links[cost->slot_count - 1];
+    policy_place_of(request->cluster, ranks_per_node(request), world_of(request),
+                    request->policy_where, &place);
+    if (limit == SPAN_OFF || (limit == SPAN_NVLINK_DOMAIN && !place.nvlink_known))
+        return;
+    for (unsigned slot = firsts[limit]; slot + 1 < cost->slot_count; slot++)
+        out += links[slot];
+    if (limit != SPAN_LEAF)
+        out += unknown;
+    policy_check_reach(request->policy, dimension, size, out, unknown, &place, &verdict);
+    take_verdict(placement, &verdict);
+}
+
+static void check_reaches(const struct plan_request *request, struct placement *placement)
+{
+    const struct degrees *degrees = &placement->plan.degrees;
+    const unsigned sizes[SPAN_DIMENSION_COUNT] = {degrees->cp, degrees->ep, degrees->dp,
+                                                  degrees->pp};
+    for (unsigned i = 0; i < SPAN_DIMENSION_COUNT && placement->map; i++)
+        check_reach(request, placement, (enum span_dimension)i, sizes[i]);
+}
+
 int placement_create(const struct plan_request *request, const struct mapping_wishes *wishes,
                      struct placement *ret, struct error_info *err)
 {
@@ -141,6 +191,8 @@ int placement_create(const struct plan_request *request, const struct mapping_wi
         check_order(request, &placement);
     if (placement.map)
         check_map(request, &placement);
+    if (placement.map && !placement.map->locality_only)
+        check_reaches(request, &placement);
     *ret = placement;
     return 0;
 }

@@ -35,12 +35,17 @@ static int check_given(const struct plan_context *context, struct error_info *er
     return degrees_complete(&degrees, context->world, err);
 }
 
-/* Only tp is judged; a given one stands in the way whatever else would be chosen. */
+/* Given degrees stand in the way whatever else would be chosen. */
 static void judge_given(const struct plan_context *context, struct policy_verdict *ret)
 {
-    struct degrees degrees = DEGREES_ONE;
+    struct degrees degrees = DEGREES_ONE, given;
+    struct policy_verdict spans;
     degrees.tp = (unsigned)job_spec_number(context->request->job, JOB_TP, 1);
     policy_check(&context->policy, &degrees, &context->place, ret);
+    job_spec_degrees(context->request->job, &given);
+    policy_check_spans(&context->policy, &given, context->order, &context->place, &spans);
+    if (spans.result > ret->result)
+        *ret = spans;
 }
 
 static int add_note(struct plan_list *list, const char *text, struct error_info *err)

@@ -24,6 +24,8 @@ static const char *const code_names[POLICY_CODE_COUNT] = {
     [POLICY_TP_NEEDS_SOUND] = "tp-degraded-node",
     [POLICY_ORDER_NOT_ALLOWED] = "order",
     [POLICY_NODE_MISMATCH] = "node-mismatch",
+    [POLICY_SPANS] = "spans",
+    [POLICY_SPAN_SPLITS] = "span-splits-node",
 };
 
 const char *policy_code_name(enum policy_code code)
@@ -34,10 +36,11 @@ const char *policy_code_name(enum policy_code code)
 /* What is judged, and what is said of it. */
 struct check {
     const struct policy *policy;
-    unsigned tp;
+    unsigned tp; /* or what `group` names */
     const struct policy_place *place;
     const char *where;
     struct policy_verdict *ret;
+    const char *group; /* "cp"; NULL: tp is judged */
 };
 
 /* The worst verdict stands, of equal ones the first. usable: the tp to advise, 0: none. */
@@ -194,9 +197,15 @@ static void check_unknown(const struct check *check, const char *what, const cha
         return;
     bool denied = unknown == UNKNOWN_DENY;
     say(check, denied ? POLICY_DENIED : POLICY_WARNED, POLICY_TOPOLOGY_UNKNOWN,
-        denied ? advised_tp(check, check->place->gpus_per_node) : 0,
-        "tp=%u cannot be checked: %s of %.128s is unknown; %s", check->tp, what, check->where,
-        remedy);
+        denied && !check->group ? advised_tp(check, check->place->gpus_per_node) : 0,
+        "%s=%u cannot be checked: %s of %.128s is unknown; %s", check->group ? check->group : "tp",
+        check->tp, what, check->where, remedy);
+}
+
+static void check_size_unknown(const struct check *check)
+{
+    check_unknown(check, UNPACKED_TEXT("the number of GPUs"),
+                  UNPACKED_TEXT("describe it in the cluster file"));
 }
 
 static void check_nvlink_unknown(const struct check *check)
@@ -247,8 +256,7 @@ static void check_node(const struct check *check)
 {
     unsigned tp = check->tp, node = check->place->gpus_per_node;
     if (node == 0)
-        check_unknown(check, "the number of GPUs",
-                      UNPACKED_TEXT("describe it in the cluster file"));
+        check_size_unknown(check);
     else if (tp > node)
         say(check, violation_result(check->policy), POLICY_TP_EXCEEDS_NODE, advised_tp(check, node),
             "tp=%u needs %u GPUs in one node, %.128s has %u", tp, tp, check->where, node);
@@ -285,8 +293,8 @@ static struct check start_check(const struct policy *policy, unsigned tp,
                                 const struct policy_place *place, struct policy_verdict *ret)
 {
     *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
-    return (struct check){policy, tp, place,
-                          place && place->where ? place->where : "each node here", ret};
+    return (struct check){
+        policy, tp, place, place && place->where ? place->where : "each node here", ret, NULL};
 }
 
 void policy_check(const struct policy *policy, const struct degrees *degrees,
@@ -320,6 +328,163 @@ void policy_check_split(const struct policy *policy, unsigned tp, uint64_t links
             "nodes of whole %s",
             (unsigned long long)links_out, tp, domain ? "NVLink domain" : "node",
             domain ? "domains" : "groups");
+}
+
+/* --- spans ------------------------------------------------------------------------------- */
+
+static const char *const span_names[SPAN_DIMENSION_COUNT] = {"cp", "ep", "dp", "pp"};
+
+/* What is judged of one dimension: `size` ranks, `stride` apart. */
+struct span {
+    enum policy_span limit;
+    uint64_t stride;
+    unsigned size;
+};
+
+static unsigned known(unsigned degree) { return degree > 0 ? degree : 1; }
+
+static struct span span_of(const struct policy *policy, const struct degrees *degrees,
+                           enum rank_order order, enum span_dimension dimension)
+{
+    unsigned tp = known(degrees->tp), pp = known(degrees->pp), dp = known(degrees->dp);
+    uint64_t cell = (uint64_t)tp * known(degrees->cp);
+    bool pp_inside = order == ORDER_TP_CP_EP_PP_DP;
+    const struct span spans[SPAN_DIMENSION_COUNT] = {
+        [SPAN_CP] = {.stride = tp, .size = known(degrees->cp)},
+        [SPAN_EP] = {.stride = known(degrees->etp), .size = known(degrees->ep)},
+        [SPAN_DP] = {.stride = pp_inside ? cell * pp : cell, .size = dp},
+        [SPAN_PP] = {.stride = pp_inside ? cell : cell * dp, .size = pp},
+    };
+    struct span span = spans[dimension];
+    span.limit = (enum policy_span)policy->spans[dimension];
+    return span;
+}
+
+/* Nodes that the group is on at least; 1: all groups lie whole on their nodes. */
+static uint64_t span_nodes(const struct span *span, unsigned node)
+{
+    uint64_t ranks = span->stride * span->size;
+    if (ranks <= node && node % ranks == 0)
+        return 1;
+    uint64_t nodes = span->stride >= node ? span->size : (ranks - span->stride) / node + 1;
+    return nodes > 1 ? nodes : 2;
+}
+
+/* Nodes of the largest NVLink domain. */
+static unsigned widest_domain(const struct policy_place *place)
+{
+    unsigned most = place->nvlink_domain_gpus / place->gpus_per_node;
+    for (size_t i = 0; i < place->domain_count; i++)
+        most = place->domain_nodes[i] > most ? place->domain_nodes[i] : most;
+    return most;
+}
+
+/* Whether one NVLink domain can hold so many nodes. */
+static enum holding domain_reaches(uint64_t nodes, const struct policy_place *place)
+{
+    if (nodes <= widest_domain(place))
+        return HOLDS;
+    return nodes <= place->open_nodes ? HOLDS_PERHAPS : HOLDS_NOT;
+}
+
+static enum holding span_holds(const struct span *span, const struct policy_place *place)
+{
+    unsigned node = place->gpus_per_node;
+    bool domain = span->limit == SPAN_NVLINK_DOMAIN;
+    if (span->size == 1 || (!domain && span->limit != SPAN_NODE))
+        return HOLDS;
+    if (node == 0 || (domain && (!place->nvlink_known || place->nvlink_domain_gpus == 0)))
+        return HOLDS_PERHAPS;
+    uint64_t nodes = span_nodes(span, node);
+    if (domain)
+        return nodes > 1 ? domain_reaches(nodes, place)
+                         : nvlink_holds((unsigned)span->stride * span->size, place);
+    return nodes > 1 ? HOLDS_NOT : HOLDS;
+}
+
+bool policy_spans_allow(const struct policy *policy, const struct degrees *degrees,
+                        enum rank_order order, const struct policy_place *place, unsigned given)
+{
+    bool denies = policy->on_unknown_topology == UNKNOWN_DENY;
+    for (unsigned i = 0; i < SPAN_DIMENSION_COUNT; i++) {
+        struct span span = span_of(policy, degrees, order, (enum span_dimension)i);
+        if (!(given >> i & 1) && span_holds(&span, place) < (denies ? HOLDS : HOLDS_PERHAPS))
+            return false;
+    }
+    return true;
+}
+
+static const char *reach_name(enum policy_span limit)
+{
+    return limit == SPAN_LEAF   ? "leaf"
+           : limit == SPAN_NODE ? "node"
+                                : UNPACKED_TEXT("NVLink domain");
+}
+
+/* GPUs of the largest place of that kind. */
+static unsigned span_room(enum policy_span limit, const struct policy_place *place)
+{
+    unsigned node = place->gpus_per_node, domain = widest_domain(place) * node;
+    if (limit == SPAN_NODE)
+        return node;
+    return domain > 0 ? domain : place->nvlink_domain_gpus;
+}
+
+static void check_span(const struct check *check, const struct span *span)
+{
+    const struct policy_place *place = check->place;
+    struct span usable = *span;
+    while (span_holds(&usable, place) == HOLDS_NOT)
+        usable.size--;
+    uint64_t ranks = span->stride * span->size;
+    if (ranks <= place->gpus_per_node && place->gpus_per_node % ranks != 0)
+        say(check, violation_result(check->policy), POLICY_SPAN_SPLITS, 0,
+            "%s=%u fills blocks of %llu GPUs, which do not divide the %u in use on a node of "
+            "%.128s, so that a group would lie on two; use %s=%u",
+            check->group, span->size, (unsigned long long)ranks, place->gpus_per_node, check->where,
+            check->group, usable.size);
+    else
+        say(check, violation_result(check->policy), POLICY_SPANS, 0,
+            "%s=%u reaches over %llu GPUs in a row, its groups are to lie in one %s, and %.128s "
+            "has %u GPUs in one; use %s=%u",
+            check->group, span->size, (unsigned long long)ranks, reach_name(span->limit),
+            check->where, span_room(span->limit, place), check->group, usable.size);
+}
+
+void policy_check_spans(const struct policy *policy, const struct degrees *degrees,
+                        enum rank_order order, const struct policy_place *place,
+                        struct policy_verdict *ret)
+{
+    struct check check = start_check(policy, 0, place, ret);
+    for (unsigned i = 0; i < SPAN_DIMENSION_COUNT; i++) {
+        struct span span = span_of(policy, degrees, order, (enum span_dimension)i);
+        enum holding holding = span_holds(&span, place);
+        check.group = span_names[i];
+        check.tp = span.size;
+        if (holding == HOLDS_NOT)
+            check_span(&check, &span);
+        else if (holding == HOLDS_PERHAPS && place->gpus_per_node == 0)
+            check_size_unknown(&check);
+        else if (holding == HOLDS_PERHAPS)
+            check_nvlink_unknown(&check);
+    }
+}
+
+void policy_check_reach(const struct policy *policy, enum span_dimension dimension, unsigned size,
+                        uint64_t links_out, uint64_t links_unknown,
+                        const struct policy_place *place, struct policy_verdict *ret)
+{
+    struct check check = start_check(policy, size, place, ret);
+    check.group = span_names[dimension];
+    if (links_out > 0)
+        say(&check, violation_result(policy), POLICY_SPANS, 0,
+            "on the nodes of this job %llu links of %s groups (%s=%u) leave their %s; ask for "
+            "nodes that are nearer to each other, or use a smaller %s",
+            (unsigned long long)links_out, check.group, check.group, size,
+            reach_name((enum policy_span)policy->spans[dimension]), check.group);
+    else if (links_unknown > 0)
+        check_unknown(&check, UNPACKED_TEXT("the fabric between nodes"),
+                      UNPACKED_TEXT("describe it in the cluster file or give --fabric"));
 }
 
 void policy_check_order(const struct policy *policy, enum rank_order order,

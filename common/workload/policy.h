@@ -17,6 +17,10 @@ enum policy_action { POLICY_DENY, POLICY_WARN, POLICY_FIX, POLICY_ACTION_COUNT }
 enum policy_unknown { UNKNOWN_WARN, UNKNOWN_DENY, UNKNOWN_ALLOW, POLICY_UNKNOWN_COUNT };
 enum policy_require { REQUIRE_OFF, REQUIRE_WARN, REQUIRE_DENY, POLICY_REQUIRE_COUNT };
 enum policy_mismatch { MISMATCH_WARN, MISMATCH_DENY, POLICY_MISMATCH_COUNT };
+/* How far a group may reach; each is stricter than the one before. leaf: one lowest switch. */
+enum policy_span { SPAN_OFF, SPAN_LEAF, SPAN_NVLINK_DOMAIN, SPAN_NODE, POLICY_SPAN_COUNT };
+/* The groups that spans limits: all but TP's, which tp_within does. ETP lies inside EP's reach. */
+enum span_dimension { SPAN_CP, SPAN_EP, SPAN_DP, SPAN_PP, SPAN_DIMENSION_COUNT };
 
 struct policy {
     enum tp_within tp_within;
@@ -26,9 +30,10 @@ struct policy {
     enum policy_unknown on_unknown_topology;
     unsigned orders; /* bit of each enum rank_order that is allowed; 0: all */
     enum policy_mismatch on_mismatch;
+    unsigned spans[SPAN_DIMENSION_COUNT]; /* enum policy_span */
 };
 
-extern const struct policy policy_default; /* node, no limit, deny, off, warn, all, warn */
+extern const struct policy policy_default; /* node, no limit, deny, off, warn, all, warn, off */
 
 /* The place the job would run in, as far as it is known. */
 struct policy_place {
@@ -59,6 +64,8 @@ enum policy_code {
     POLICY_TP_NEEDS_SOUND,     /* "tp-degraded-node" */
     POLICY_ORDER_NOT_ALLOWED,  /* "order" */
     POLICY_NODE_MISMATCH,      /* "node-mismatch" */
+    POLICY_SPANS,              /* "spans": a group reaches too far */
+    POLICY_SPAN_SPLITS,        /* "span-splits-node": it would lie on two nodes in part */
     POLICY_CODE_COUNT
 };
 
@@ -95,6 +102,24 @@ void policy_check_split(const struct policy *policy, unsigned tp, uint64_t links
 /* The verdict on the rank order alone (orders). */
 void policy_check_order(const struct policy *policy, enum rank_order order,
                         struct policy_verdict *ret);
+/* The verdict on the reach of the other groups (spans), from arithmetic alone. A degree of 0 is
+ * not known yet and counts as 1: what is said then holds whatever it becomes. In RANK order a
+ * group of k whose ranks lie s apart (rank_order.h) fills blocks of s k ranks, and a node takes
+ * whole blocks only where s k divides its GPUs. Domains of several nodes are permuted by the
+ * mapping, so that here only groups on more nodes than a domain has are refused; those, and
+ * leaves, are judged by policy_check_reach. */
+void policy_check_spans(const struct policy *policy, const struct degrees *degrees,
+                        enum rank_order order, const struct policy_place *place,
+                        struct policy_verdict *ret);
+/* Whether a planner may choose those degrees by itself; given: bit of each dimension whose degree
+ * is not its choice. */
+bool policy_spans_allow(const struct policy *policy, const struct degrees *degrees,
+                        enum rank_order order, const struct policy_place *place, unsigned given);
+/* The verdict on a finished map: `links_out` neighbour links of the dimension's groups, of `size`
+ * ranks each, leave what spans names, or `links_unknown` go where nobody knows the switches. */
+void policy_check_reach(const struct policy *policy, enum span_dimension dimension, unsigned size,
+                        uint64_t links_out, uint64_t links_unknown,
+                        const struct policy_place *place, struct policy_verdict *ret);
 /* For a job without any degrees: what require_plan says (POLICY_PLAN_REQUIRED). */
 void policy_check_undeclared(const struct policy *policy, const char *where,
                              struct policy_verdict *ret);

@@ -25,6 +25,8 @@ static int read_keys(const char *option, struct declaration *ret, struct error_i
     if (job_spec_parse_option(job, option, "--parplan", &why) < 0)
         return why.kind == ERROR_INPUT ? 0 : error_set_memory(err);
     job_spec_degrees(job, &ret->degrees);
+    if (job_spec_order_is_open(job))
+        ret->degrees.dp = ret->degrees.pp = 0; /* how far they reach follows from the order */
     ret->ordered = job->values[JOB_ORDER].given && !job_spec_order_is_open(job);
     ret->order = job_spec_order(job);
     return 0;
@@ -60,6 +62,9 @@ static void judge(const struct declaration *declaration, const struct submit_req
         policy_check_order(&known, declaration->order, &verdict);
         keep_worse(worst, &verdict);
     }
+    policy_check_spans(&known, &declaration->degrees, declaration->order, &place, &verdict);
+    if (verdict.code != POLICY_SPAN_SPLITS || request->exact)
+        keep_worse(worst, &verdict);
     if (declaration->degrees.tp == 0)
         return;
     policy_check(&known, &declaration->degrees, &place, &verdict);

@@ -122,6 +122,23 @@ log_has() {
     log_has n01 'error: parplan: policy tp-within-node: tp=16'
 }
 
+@test "groups that reach too far: stopped before the queue, by srun, and without it by the nodes" {
+    local word='policy spans: cp=4 reaches over 16 GPUs'
+    policy 'spans: {cp: node}'
+    printf '#!/bin/bash\n#SBATCH --parplan=tp=4,cp=4\ntouch %s\n' "$launched" >"$BATS_TEST_TMPDIR/job"
+    attempt "srun --parplan=tp=4,cp=4 under spans" slurmctld "$word" \
+        srun "${shape[@]}" --parplan=tp=4,cp=4 touch "$launched"
+    attempt "#SBATCH --parplan=tp=4,cp=4 under spans" slurmctld "$word" \
+        sbatch "${shape[@]}" "$BATS_TEST_TMPDIR/job"
+    attempt "salloc, then srun --parplan=tp=4,cp=4 under spans" srun "$word" \
+        salloc -Q "${shape[@]}" srun --parplan=tp=4,cp=4 touch "$launched"
+    attempt "a plan of the user's own rules under spans" node "$word" \
+        salloc -Q "${shape[@]}" env SLURM_CONF="$private/own.conf" \
+        srun --parplan=tp=4,cp=4 touch "$launched"
+    run_srun "${shape[@]}" --parplan=tp=4,cp=2 true
+    expect_status 0
+}
+
 @test "a job file is opened by srun, never by slurmctld" {
     printf 'schema: parplan.job/1\ntp: 16\n' >"$BATS_TEST_TMPDIR/job.yaml"
     attempt "degrees in a job file" srun 'policy tp-within-node: tp=16' \

@@ -157,7 +157,7 @@ static const char *const rejection_words[REJECTION_COUNT] = {
     [REJECT_WORLD] = "such degrees do not multiply to the GPUs",
     [REJECT_DIVISIBILITY] = "such degrees do not divide heads, layers or experts",
     [REJECT_BATCH] = "micro batch * DP is larger than the global batch or does not divide it",
-    [REJECT_POLICY] = "the policy refuses such a TP",
+    [REJECT_POLICY] = "the policy refuses such degrees",
     [REJECT_FRAMEWORK] = "the framework has no such plan",
     [REJECT_MEMORY] = "such plans need more memory than a GPU has",
 };

@@ -107,6 +107,18 @@ static bool width_divides(const struct plan_context *context, const struct plan 
     return divides(plan->degrees.shard, plan->degrees.dp);
 }
 
+/* A given degree is the user's choice, which the policy has judged. */
+static bool spans_hold(const struct plan_context *context, const struct plan *plan, bool given)
+{
+    (void)given;
+    static const enum job_key keys[SPAN_DIMENSION_COUNT] = {JOB_CP, JOB_EP, JOB_DP, JOB_PP};
+    unsigned users = 0;
+    for (unsigned i = 0; i < SPAN_DIMENSION_COUNT; i++)
+        users |= (unsigned)context->request->job->values[keys[i]].given << i;
+    return policy_spans_allow(&context->policy, &plan->degrees, plan->order, &context->place,
+                              users);
+}
+
 static const struct constraint constraints[CONSTRAINT_COUNT] = {
     [CONSTRAINT_HEADS] = {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, heads_divide},
     [CONSTRAINT_SEQUENCE] = {CONSTRAINT_DEGREES, REJECT_DIVISIBILITY, sequence_divides},
@@ -118,6 +130,7 @@ static const struct constraint constraints[CONSTRAINT_COUNT] = {
     [CONSTRAINT_CHUNKS] = {CONSTRAINT_BATCH, REJECT_DIVISIBILITY, chunks_divide},
     [CONSTRAINT_ROWS] = {CONSTRAINT_BATCH, REJECT_BATCH, batch_divides},
     [CONSTRAINT_INTERLEAVING] = {CONSTRAINT_BATCH, REJECT_BATCH, interleaving_divides},
+    [CONSTRAINT_SPANS] = {CONSTRAINT_DEGREES, REJECT_POLICY, spans_hold},
 };
 
 bool constraint_allows(const struct plan_context *context, const struct plan *plan,

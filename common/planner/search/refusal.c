@@ -310,6 +310,15 @@ static const char *interleaving_text(const struct refusal *refusal)
                         batches[0] ? ", or " : "");
 }
 
+static const char *spans_text(const struct refusal *refusal)
+{
+    struct policy_verdict verdict;
+    const struct plan_context *context = refusal->context;
+    policy_check_spans(&context->policy, &refusal->plan->degrees, refusal->plan->order,
+                       &context->place, &verdict);
+    return arena_copy_text(refusal->arena, verdict.text);
+}
+
 #define KEY(key) (1u << (key))
 
 /* The keys that decide a constraint. */
@@ -330,6 +339,7 @@ static const struct {
                          rows_text},
     [CONSTRAINT_INTERLEAVING] = {KEY(JOB_GLOBAL_BATCH) | KEY(JOB_VPP) | KEY(JOB_SCHEDULE),
                                  interleaving_text},
+    [CONSTRAINT_SPANS] = {KEY(JOB_CP) | KEY(JOB_EP) | KEY(JOB_DP) | KEY(JOB_PP), spans_text},
 };
 
 const char *refusal_text(const struct plan_context *context, const struct plan *plan,

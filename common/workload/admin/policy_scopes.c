@@ -16,12 +16,13 @@ static const char *const action_words[] = {"deny", "warn", "fix", NULL};
 static const char *const unknown_words[] = {"warn", "deny", "allow", NULL};
 static const char *const mismatch_words[] = {"warn", "deny", NULL};
 static const char *const require_words[] = {"off", "warn", "deny", NULL};
+static const char *const span_words[] = {"off", "leaf", "nvlink_domain", "node", NULL};
 
 /* The file's fields as the table of fields wants them. */
 struct policy_fields {
     union policy_change change;
     uint64_t max_tp;
-    const struct yaml_node *orders, *sections[POLICY_SECTIONS];
+    const struct yaml_node *orders, *spans, *sections[POLICY_SECTIONS];
 };
 
 #define AT(member) .offset = offsetof(struct policy_fields, member)
@@ -34,6 +35,15 @@ struct policy_fields {
         .key = (word), .type = YAML_NODE, AT(member)                                               \
     }
 
+#define SPAN(word, dimension) CHOICE(word, spans[dimension], span_words)
+
+static const struct yaml_field span_table[] = {
+    SPAN("cp", SPAN_CP),
+    SPAN("ep", SPAN_EP),
+    SPAN("dp", SPAN_DP),
+    SPAN("pp", SPAN_PP),
+};
+
 /* First what a QOS or an account must not have, last what no sub-policy has. */
 static const struct yaml_field policy_table[] = {
     CHOICE("tp_within", tp_within, tp_within_words),
@@ -43,6 +53,7 @@ static const struct yaml_field policy_table[] = {
     CHOICE("on_unknown_topology", on_unknown_topology, unknown_words),
     CHOICE("on_mismatch", on_mismatch, mismatch_words),
     NODE("orders", orders),
+    NODE("spans", spans),
     NODE("partitions", sections[SCOPE_PARTITION]),
     NODE("qos", sections[SCOPE_QOS]),
     NODE("accounts", sections[SCOPE_ACCOUNT]),
@@ -77,6 +88,8 @@ static int read_fields(const struct yaml_node *node, unsigned skipped, size_t co
     if (yaml_fields_load(node, policy_table + skipped, count - skipped, ret, err) < 0)
         return -1;
     ret->change.policy.max_tp = (unsigned)ret->max_tp;
+    if (ret->spans && yaml_fields_load(ret->spans, span_table, COUNT_OF(span_table), ret, err) < 0)
+        return -1;
     return ret->orders ? read_orders(ret->orders, &ret->change.policy.orders, err) : 0;
 }
 
@@ -132,6 +145,9 @@ static void tighten(union policy_change *policy, union policy_change change)
             choices[i].strictness[*given] < choices[i].strictness[policy->fields[choices[i].field]])
             *given = POLICY_KEEP;
     }
+    for (size_t i = 0; i < SPAN_DIMENSION_COUNT; i++)
+        if (change.policy.spans[i] < policy->policy.spans[i])
+            change.policy.spans[i] = POLICY_KEEP;
     if (*tp == 0 || (policy->policy.max_tp > 0 && *tp > policy->policy.max_tp))
         *tp = POLICY_KEEP;
     if (policy->policy.orders > 0) /* POLICY_KEEP has all of them, and changes nothing */

@@ -19,6 +19,7 @@ static const char whole[] = SCHEMA "enabled: true\n"
                                    "  on_unknown_topology: deny\n"
                                    "  orders: [tp-cp-ep-pp-dp]\n"
                                    "  on_mismatch: deny\n"
+                                   "  spans: {cp: node, ep: nvlink_domain, dp: leaf, pp: off}\n"
                                    "  partitions:\n"
                                    "    debug: {tp_within: \"off\"}\n"
                                    "    nvl72: {tp_within: nvlink_domain, on_violation: fix}\n"
@@ -37,6 +38,11 @@ static struct admin_config *parse(const char *text, struct error_info *err)
     return admin_config_parse(text, strlen(text), "parplan.yaml", err);
 }
 
+#define SPANS                                                                                      \
+    {                                                                                              \
+        SPAN_NODE, SPAN_NVLINK_DOMAIN, SPAN_LEAF, SPAN_OFF                                         \
+    }
+
 static void reads_every_field(void **state)
 {
     (void)state;
@@ -53,7 +59,7 @@ static void reads_every_field(void **state)
     assert_true(config->cpus_unbound);
     const struct policy want = {TP_WITHIN_NODE, 16,           POLICY_WARN,
                                 REQUIRE_OFF,    UNKNOWN_DENY, 1u << ORDER_TP_CP_EP_PP_DP,
-                                MISMATCH_DENY};
+                                MISMATCH_DENY,  SPANS};
     assert_memory_equal(&config->policy, &want, sizeof(want));
     assert_int_equal(config->scopes.sections[SCOPE_PARTITION].count, 2);
     assert_int_equal(config->scopes.sections[SCOPE_USER].count, 2);
@@ -63,7 +69,7 @@ static const struct scope_case {
     struct policy_subject subject; /* partition, QOS, account, user, uid */
     struct policy want;
 } scope_cases[] = {
-#define REST 1u << ORDER_TP_CP_EP_PP_DP, MISMATCH_DENY
+#define REST 1u << ORDER_TP_CP_EP_PP_DP, MISMATCH_DENY, SPANS
     {{{NULL}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
     {{{"gpu", "", "", "", ""}}, {TP_WITHIN_NODE, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
     {{{"debug"}}, {TP_WITHIN_OFF, 16, POLICY_WARN, REQUIRE_OFF, UNKNOWN_DENY, REST}},
@@ -95,6 +101,37 @@ static void scopes_apply_in_their_order(void **state)
         if (memcmp(&got, &scope_cases[i].want, sizeof(got)) != 0)
             fail_msg("case %zu: %d %u %d %d %d %u", i, got.tp_within, got.max_tp, got.on_violation,
                      got.require_plan, got.on_unknown_topology, got.orders);
+    }
+}
+
+/* cp, ep, dp, pp; a partition and a user may loosen, an account narrows. */
+static void spans_of_accounts_only_narrow(void **state)
+{
+    (void)state;
+    static const char text[] =
+        SCHEMA "policy:\n"
+               "  spans: {cp: nvlink_domain, ep: leaf}\n"
+               "  partitions: {wide: {spans: {cp: \"off\"}}}\n"
+               "  qos: {near: {spans: {cp: leaf, dp: leaf}}}\n"
+               "  accounts: {a: {spans: {cp: node, ep: off, pp: nvlink_domain}}}\n"
+               "  users: {u: {spans: {cp: leaf, ep: off}}}\n";
+    static const struct {
+        struct policy_subject subject;
+        unsigned spans[SPAN_DIMENSION_COUNT];
+    } cases[] = {
+        {{{NULL}}, {SPAN_NVLINK_DOMAIN, SPAN_LEAF, SPAN_OFF, SPAN_OFF}},
+        {{{"wide"}}, {SPAN_OFF, SPAN_LEAF, SPAN_OFF, SPAN_OFF}},
+        {{{NULL, "near"}}, {SPAN_NVLINK_DOMAIN, SPAN_LEAF, SPAN_LEAF, SPAN_OFF}},
+        {{{"wide", "near"}}, {SPAN_LEAF, SPAN_LEAF, SPAN_LEAF, SPAN_OFF}},
+        {{{NULL, NULL, "a"}}, {SPAN_NODE, SPAN_LEAF, SPAN_OFF, SPAN_NVLINK_DOMAIN}},
+        {{{NULL, "near", "a", "u"}}, {SPAN_LEAF, SPAN_OFF, SPAN_LEAF, SPAN_NVLINK_DOMAIN}},
+    };
+    CLEANUP(admin_config) struct admin_config *config = parse(text, NULL);
+    assert_non_null(config);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct policy got;
+        admin_config_policy(config, &cases[i].subject, &got);
+        assert_memory_equal(got.spans, cases[i].spans, sizeof(got.spans));
     }
 }
 
@@ -174,6 +211,9 @@ static const struct {
     {SCHEMA "policy:\n  qos: {q: {tp_within: node}}\n",
      "parplan.yaml:3: policy.qos.q.tp_within: unknown key"},
     {SCHEMA "policy:\n  qos: {q: {max_tp: many}}\n", "parplan.yaml:3: policy.qos.q.max_tp:"},
+    {SCHEMA "policy:\n  spans: node\n", "parplan.yaml:3: policy.spans: a mapping"},
+    {SCHEMA "policy:\n  spans: {tp: node}\n", "parplan.yaml:3: policy.spans.tp: unknown key"},
+    {SCHEMA "policy:\n  spans: {cp: rack}\n", "parplan.yaml:3: policy.spans.cp: 'rack' is not"},
     {SCHEMA "policy:\n  orders: []\n", "parplan.yaml:3: policy.orders: needs a list"},
     {SCHEMA "policy:\n  orders: tp-cp-ep-dp-pp\n", "parplan.yaml:3: policy.orders: needs a list"},
     {SCHEMA "policy:\n  orders: {a: tp-cp-ep-dp-pp}\n",
@@ -291,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_field),
         cmocka_unit_test(scopes_apply_in_their_order),
+        cmocka_unit_test(spans_of_accounts_only_narrow),
         cmocka_unit_test(orders_of_accounts_only_narrow),
         cmocka_unit_test(accepts),
         cmocka_unit_test(refuses_with_the_line),

@@ -342,6 +342,175 @@ static void split_groups(void **state)
                   "or less");
 }
 
+/* --- spans: against every rank of small jobs ------------------------------------------- */
+
+#define RANKS_MAXIMUM 128u
+
+/* The group of that rank, as a number. */
+static unsigned group_of(enum span_dimension dimension, const struct degrees *degrees,
+                         enum rank_order order, unsigned rank)
+{
+    struct rank_coordinates at;
+    rank_coordinates_of(order, degrees, rank, &at);
+    switch (dimension) {
+    case SPAN_CP:
+        return (at.tp * degrees->dp + at.dp) * degrees->pp + at.pp;
+    case SPAN_EP:
+        return (at.etp * degrees_edp(degrees) + at.edp) * degrees->pp + at.pp;
+    case SPAN_DP:
+        return (at.tp * degrees->cp + at.cp) * degrees->pp + at.pp;
+    default:
+        return (at.tp * degrees->cp + at.cp) * degrees->dp + at.dp;
+    }
+}
+
+static bool lies_on_several_nodes(enum span_dimension dimension, const struct degrees *degrees,
+                                  enum rank_order order, unsigned gpus)
+{
+    unsigned first[RANKS_MAXIMUM], ranks = (unsigned)degrees_world(degrees);
+    memset(first, 0xff, sizeof(first));
+    for (unsigned rank = 0; rank < ranks; rank++) {
+        unsigned *seen = &first[group_of(dimension, degrees, order, rank)];
+        if (*seen == UINT32_MAX)
+            *seen = rank / gpus;
+        if (*seen != rank / gpus)
+            return true;
+    }
+    return false;
+}
+
+static unsigned compare_on_nodes(const struct degrees *degrees, enum rank_order order)
+{
+    unsigned compared = 0, ranks = (unsigned)degrees_world(degrees);
+    for (unsigned gpus = 1; gpus <= 16; gpus++) {
+        struct policy_place place = PLACE("here", gpus, gpus);
+        for (unsigned i = 0; ranks % gpus == 0 && i < 2u * SPAN_DIMENSION_COUNT; i++) {
+            enum span_dimension dimension = (enum span_dimension)(i / 2);
+            struct policy policy = policy_default;
+            struct policy_verdict got;
+            policy.spans[dimension] = i % 2 ? SPAN_NVLINK_DOMAIN : SPAN_NODE;
+            policy_check_spans(&policy, degrees, order, &place, &got);
+            bool broken = lies_on_several_nodes(dimension, degrees, order, gpus);
+            assert_int_equal(got.result, broken ? POLICY_DENIED : POLICY_ALLOWED);
+            assert_int_equal(policy_spans_allow(&policy, degrees, order, &place, 0), !broken);
+            assert_true(policy_spans_allow(&policy, degrees, order, &place, 1u << dimension));
+            compared++;
+        }
+    }
+    return compared;
+}
+
+static void spans_agree_with_every_rank(void **state)
+{
+    (void)state;
+    static const unsigned sizes[] = {1, 2, 3, 4};
+    unsigned compared = 0;
+    for (unsigned i = 0; i < 4u * 4 * 4 * 4 * 4 * 3 * RANK_ORDER_COUNT; i++) {
+        enum rank_order order = (enum rank_order)(i % 2);
+        struct degrees degrees = DEGREES_ONE;
+        degrees.tp = sizes[i / 2 % 4];
+        degrees.cp = sizes[i / 8 % 4];
+        degrees.dp = degrees.shard = sizes[i / 32 % 4];
+        degrees.pp = sizes[i / 128 % 4];
+        degrees.ep = sizes[i / 512 % 4];
+        degrees.etp = sizes[i / 2048 % 3];
+        if (degrees.tp * degrees.cp * degrees.dp % (degrees.ep * degrees.etp) != 0 ||
+            degrees_world(&degrees) > RANKS_MAXIMUM || rank_order_check(order, &degrees, NULL) < 0)
+            continue;
+        compared += compare_on_nodes(&degrees, order);
+    }
+    assert_true(compared > 10000);
+}
+
+static void spans_and_their_words(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned spans[SPAN_DIMENSION_COUNT];
+        struct degrees degrees;
+        const struct policy_place *place;
+        enum policy_result result;
+        const char *text;
+    } rows[] = {
+        {{SPAN_NODE}, {.tp = 4, .cp = 2}, &h100, POLICY_ALLOWED, ""},
+        {{SPAN_NODE},
+         {.tp = 4, .cp = 4},
+         &h100,
+         POLICY_DENIED,
+         "policy spans: cp=4 reaches over 16 GPUs in a row, its groups are to lie in one node, and "
+         "cluster dgx-h100:2 has 8 GPUs in one; use cp=2"},
+        {{SPAN_NODE},
+         {.tp = 3, .cp = 2},
+         &h100,
+         POLICY_DENIED,
+         "policy span-splits-node: cp=2 fills blocks of 6 GPUs, which do not divide the 8 in use "
+         "on a node of cluster dgx-h100:2, so that a group would lie on two; use cp=1"},
+        {{0, SPAN_NVLINK_DOMAIN}, {.tp = 8, .ep = 8, .etp = 1, .dp = 2}, &h100, POLICY_ALLOWED, ""},
+        {{0, SPAN_NVLINK_DOMAIN},
+         {.tp = 1, .ep = 4, .etp = 1},
+         &a6000,
+         POLICY_DENIED,
+         "policy spans: ep=4 reaches over 4 GPUs in a row, its groups are to lie in one NVLink "
+         "domain, and cluster a6000:4 has 2 GPUs in one; use ep=2"},
+        {{0, SPAN_NVLINK_DOMAIN}, {.ep = 72, .etp = 1}, &nvl72, POLICY_ALLOWED, ""},
+        {{0, SPAN_NVLINK_DOMAIN}, {.ep = 128, .etp = 1}, &nvl72, POLICY_DENIED, NULL},
+        {{0, SPAN_NODE}, {.ep = 8, .etp = 1}, &nvl72, POLICY_DENIED, NULL},
+        {{0, SPAN_NVLINK_DOMAIN}, {.ep = 16}, &open_trays, POLICY_WARNED, NULL},
+        {{0, SPAN_NVLINK_DOMAIN},
+         {.ep = 8},
+         &no_nvlink,
+         POLICY_WARNED,
+         "policy unknown-topology: ep=8 cannot be checked: NVLink of partition gpu is unknown; "
+         "describe it in the cluster file"},
+        {{0, 0, 0, SPAN_NODE}, {.tp = 2, .pp = 2}, &nothing, POLICY_WARNED, NULL},
+        {{0, 0, 0, SPAN_NODE}, {.tp = 2, .dp = 2, .pp = 2}, &h100, POLICY_ALLOWED, ""},
+        {{0, 0, 0, SPAN_NODE}, {.tp = 2, .dp = 4, .pp = 2}, &h100, POLICY_DENIED, NULL},
+        {{0, 0, SPAN_LEAF, SPAN_LEAF}, {.tp = 8, .dp = 64, .pp = 8}, &h100, POLICY_ALLOWED, ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct policy policy = policy_default;
+        struct policy_verdict got;
+        memcpy(policy.spans, rows[i].spans, sizeof(policy.spans));
+        policy_check_spans(&policy, &rows[i].degrees, ORDER_TP_CP_EP_DP_PP, rows[i].place, &got);
+        assert_int_equal(got.result, rows[i].result);
+        if (rows[i].text)
+            assert_string_equal(got.text, rows[i].text);
+        policy.on_violation = POLICY_WARN;
+        policy_check_spans(&policy, &rows[i].degrees, ORDER_TP_CP_EP_DP_PP, rows[i].place, &got);
+        assert_int_not_equal(got.result, POLICY_DENIED);
+    }
+}
+
+/* What is unknown is the planner's only where the policy does not deny it. */
+static void spans_of_unknown_nodes(void **state)
+{
+    (void)state;
+    struct policy policy = {.spans = {SPAN_NODE}};
+    const struct degrees degrees = {.tp = 2, .cp = 2};
+    assert_true(policy_spans_allow(&policy, &degrees, ORDER_TP_CP_EP_DP_PP, &nothing, 0));
+    policy.on_unknown_topology = UNKNOWN_DENY;
+    assert_false(policy_spans_allow(&policy, &degrees, ORDER_TP_CP_EP_DP_PP, &nothing, 0));
+}
+
+static void reaches_of_a_finished_map(void **state)
+{
+    (void)state;
+    struct policy policy = {.spans = {[SPAN_PP] = SPAN_LEAF}};
+    struct policy_verdict got;
+    policy_check_reach(&policy, SPAN_PP, 4, 0, 0, &h100, &got);
+    assert_int_equal(got.result, POLICY_ALLOWED);
+    policy_check_reach(&policy, SPAN_PP, 4, 16, 0, &h100, &got);
+    assert_int_equal(got.result, POLICY_DENIED);
+    assert_string_equal(got.text, "policy spans: on the nodes of this job 16 links of pp groups "
+                                  "(pp=4) leave their leaf; ask for nodes that are nearer to each "
+                                  "other, or use a smaller pp");
+    policy_check_reach(&policy, SPAN_PP, 4, 0, 3, &h100, &got);
+    assert_int_equal(got.result, POLICY_WARNED);
+    assert_string_equal(got.text, "policy unknown-topology: pp=4 cannot be checked: the fabric "
+                                  "between nodes of cluster dgx-h100:2 is unknown; describe it "
+                                  "in the cluster file or give --fabric");
+}
+
 static void undeclared_jobs(void **state)
 {
     (void)state;
@@ -423,7 +592,7 @@ static void codes_are_stable(void **state)
     static const char *const codes[POLICY_CODE_COUNT] = {
         "ok",     "tp-within-node",   "tp-splits-node", "tp-within-nvlink-domain",
         "max-tp", "unknown-topology", "require-plan",   "tp-degraded-node",
-        "order",  "node-mismatch"};
+        "order",  "node-mismatch",    "spans",          "span-splits-node"};
     for (unsigned i = 0; i < POLICY_CODE_COUNT; i++)
         assert_string_equal(policy_code_name((enum policy_code)i), codes[i]);
     assert_string_equal(policy_code_name(POLICY_CODE_COUNT), "unknown");
@@ -436,6 +605,10 @@ int main(void)
         cmocka_unit_test(largest_tp_is_the_planners_bound),
         cmocka_unit_test(largest_tp_is_allowed),
         cmocka_unit_test(split_groups),
+        cmocka_unit_test(spans_agree_with_every_rank),
+        cmocka_unit_test(spans_and_their_words),
+        cmocka_unit_test(spans_of_unknown_nodes),
+        cmocka_unit_test(reaches_of_a_finished_map),
         cmocka_unit_test(undeclared_jobs),
         cmocka_unit_test(orders),
         cmocka_unit_test(hostile_names_stay_one_line),
