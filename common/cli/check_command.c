@@ -13,25 +13,14 @@ static const struct command_help help = {
     .example = "parplan check --model llama3-70b --plan tp=8,pp=4 --cluster dgx-h100:16",
 };
 
-/* A search does not ask for the order: it is the launcher's. */
-static void check_order(const struct plan_request *request, struct plan_list *list)
-{
-    struct policy_verdict order;
-    policy_check_order(request->policy, job_spec_order(request->job), &order);
-    if (order.result > list->policy.result)
-        list->policy = order;
-}
-
 static int check_fit(const struct scenario *scenario, const struct command_options *options,
                      struct command_io *io, struct error_info *err)
 {
     struct plan_request request = scenario->request;
     request.top = 1;
-    CLEANUP(plan_list) struct plan_list *list = plan_search(&request, err);
+    CLEANUP(plan_list) struct plan_list *list = scenario_search(scenario, &request, err);
     if (!list)
         return -1;
-    check_order(&request, list);
-    scenario_name_scope(scenario, &list->policy);
     const struct plan_report report = scenario_report(scenario, list);
     bool denied = list->policy.result == POLICY_DENIED;
     if (options->format != FORMAT_TEXT) {

@@ -107,10 +107,10 @@ static int report_plans(const struct scenario *scenario, const struct planning *
     if (plan_lock_check(planning->lock, scenario->request.job, scenario->world,
                         scenario->gpus_per_node, err) < 0)
         return -1;
-    CLEANUP(plan_list) struct plan_list *list = plan_search(&scenario->request, err);
+    CLEANUP(plan_list)
+    struct plan_list *list = scenario_search(scenario, &scenario->request, err);
     if (!list)
         return plan_lock_explain(planning->lock, err);
-    scenario_name_scope(scenario, &list->policy);
     bool denied = list->policy.result == POLICY_DENIED;
     CLEANUP(method_comparison) struct method_comparison *methods = NULL;
     if (planning->options->explain && !denied) {

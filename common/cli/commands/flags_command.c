@@ -275,7 +275,8 @@ static int refuse_fit(struct flags *flags, const struct plan_list *list, struct 
 static int search(struct flags *flags, struct command_io *io, struct error_info *err)
 {
     flags->scenario->request.top = PLANS_TRIED;
-    CLEANUP(plan_list) struct plan_list *list = plan_search(&flags->scenario->request, err);
+    CLEANUP(plan_list)
+    struct plan_list *list = scenario_search(flags->scenario, &flags->scenario->request, err);
     if (!list)
         return -1;
     if (list->policy.result == POLICY_DENIED) {

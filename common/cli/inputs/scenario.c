@@ -127,6 +127,28 @@ void scenario_name_scope(const struct scenario *scenario, struct policy_verdict 
                       verdict);
 }
 
+/* An order that is left open is the map's to choose. */
+static void check_order(const struct plan_request *request, struct plan_list *list)
+{
+    struct policy_verdict order;
+    if (job_spec_order_is_open(request->job))
+        return;
+    policy_check_order(request->policy, job_spec_order(request->job), &order);
+    if (order.result > list->policy.result)
+        list->policy = order;
+}
+
+struct plan_list *scenario_search(const struct scenario *scenario,
+                                  const struct plan_request *request, struct error_info *err)
+{
+    struct plan_list *list = plan_search(request, err);
+    if (!list)
+        return NULL;
+    check_order(request, list);
+    scenario_name_scope(scenario, &list->policy);
+    return list;
+}
+
 void scenario_check_required(const struct scenario *scenario, struct placement *placement)
 {
     struct policy_verdict verdict;

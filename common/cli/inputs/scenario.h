@@ -39,6 +39,11 @@ int scenario_need_model(const struct scenario *scenario, struct error_info *err)
 /* The same for that many of the cluster's nodes. */
 int scenario_resize(struct scenario *scenario, unsigned nodes, struct error_info *err);
 
+/* plan_search() of one of the scenario's requests, with the policy's word on the order too, and
+ * with the scope that a verdict comes from. */
+struct plan_list *scenario_search(const struct scenario *scenario,
+                                  const struct plan_request *request, struct error_info *err);
+
 /* Says in the verdict's text which scope of the admins' file it comes from. */
 void scenario_name_scope(const struct scenario *scenario, struct policy_verdict *verdict);
 
