@@ -140,8 +140,9 @@ column() {
     sort -n <<<"$output" | sed -n "s/.* $1=\([^ ]*\).*/\1/p"
 }
 
-needs_torch() {
-    /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "python3-torch is not installed"
+needs_torch() { # to import it takes seconds
+    /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' ||
+        skip "python3-torch is not installed"
 }
 
 # since YEAR.MONTH: this Slurm is of that release or a later one.
