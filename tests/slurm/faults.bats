@@ -371,14 +371,17 @@ END
 }
 
 # The pauses are for Slurm: whoever proves who he is while slurmctld reads its configuration is
-# sent to munge's default socket, and tries again seconds later.
+# sent to munge's default socket, and tries again seconds later. So is a step that ends then, and
+# the next one waits for it.
 @test "scontrol reconfigure, requeue" {
+    local ended="while squeue -hs -o %i | grep -q '[.]0\$'; do sleep 0.1; done"
     local reconfigure="sleep 0.3; scontrol reconfigure; sleep 0.3"
+    reconfigure+="; until timeout 5 scontrol ping | grep -q UP; do sleep 0.1; done"
     load_plugins around
     STAND_IN_BEFORE=$reconfigure launch "reconfigured before the plan" "ranked 8" --parplan=tp=4
     STAND_IN_BEHIND=$reconfigure launch "reconfigured behind the plan" "ranked 8" --parplan=tp=4
     batch "reconfigured between steps" "ranked 8" -- \
-        "srun --parplan=tp=4 true && $reconfigure && srun --parplan=tp=4 $show"
+        "srun --parplan=tp=4 true && { $ended; $reconfigure; } && srun --parplan=tp=4 $show"
     requeued_job
 }
 
