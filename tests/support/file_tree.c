@@ -50,6 +50,12 @@ __attribute__((format(printf, 3, 0))) static void make_path(char path[PATH_BYTES
     assert_true(length < PATH_BYTES);
 }
 
+void file_tree_open(const char *root)
+{
+    assert_int_equal(chmod(base, 0755), 0);
+    assert_int_equal(chmod(root, 0755), 0);
+}
+
 /* mkdir -p of what stands before the last '/'. */
 static void make_folders(char path[PATH_BYTES])
 {

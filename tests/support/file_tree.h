@@ -18,6 +18,8 @@ void file_tree_end(void);
 
 /* A new, empty tree. */
 void file_tree_create(char ret_root[FILE_TREE_ROOT_BYTES]);
+/* Other users may enter it. */
+void file_tree_open(const char *root);
 /* Folders on the way are made. The path is the format's. */
 void file_tree_write(const char *root, const char *text, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -96,12 +96,23 @@ static void read_controller(struct doctor_facts *facts)
         facts->nodes_error = why;
 }
 
+/* srun goes by its own slurm.conf, which may be another one than slurmctld's. An included file of
+ * it is not read. */
+static bool find_in_own_file(const struct doctor_facts *facts, char ret[PATH_MAX])
+{
+    size_t bytes;
+    CLEANUP_MEMORY char *own = text_file_read(facts->slurm_conf, SETTINGS_BYTES, &bytes, NULL);
+    return slurm_setting_find(own, "PlugStackConfig", ret, PATH_MAX);
+}
+
 /* As Slurm: PlugStackConfig, else beside slurm.conf. */
 static void name_plugstack(struct doctor_facts *facts, const char *given)
 {
     char *path = facts->plugstack_path;
     if (given) {
         snprintf(path, PATH_MAX, "%s", given);
+    } else if (find_in_own_file(facts, path)) {
+        return;
     } else if (!slurm_setting_find(facts->settings, "PlugStackConfig", path, PATH_MAX)) {
         const char *slash = strrchr(facts->slurm_conf, '/');
         int folder = slash ? (int)(slash - facts->slurm_conf + 1) : 0;

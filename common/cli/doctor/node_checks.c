@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/doctor/node_checks.h"
 #include "base/name_index.h"
+#include "cli/doctor/path_access.h"
 #include "topology/fabric.h"
 #include "topology/node_cache.h"
 #include <string.h>
+#include <unistd.h>
 
 #define MODELS_MAXIMUM 32u
 
@@ -29,6 +31,12 @@ int check_node_cache(const struct doctor_facts *facts, struct node_topology **re
     if (state == NODE_CACHE_USED)
         findings_add(findings, point, FINDING_OK, "%s: %u GPUs, of this boot and driver",
                      facts->cache_path, (*ret_node)->gpu_count);
+    else if (geteuid() != 0 && state != NODE_CACHE_MISSING &&
+             path_access_find(facts->cache_path, PATH_FROM_FOLDER, facts->owner, &why) != PATH_FREE)
+        findings_add(findings, point, FINDING_WARNING,
+                     "%s is for slurmstepd, and not to be read by this user; run parplan doctor as "
+                     "root",
+                     facts->cache_path);
     else if (state == NODE_CACHE_MISSING && !is_compute_node(facts))
         findings_add(findings, point, FINDING_OK, "not needed: %s is no compute node", facts->host);
     else if (state == NODE_CACHE_MISSING)

@@ -32,7 +32,8 @@ static uint32_t read_plugin(const char *path, unsigned owner, const char *point,
     CLEANUP_MEMORY char *owned = text;
     if (trust != TEXT_FILE_OK ||
         elf_symbol_read(owned, bytes, real, PLUGIN_VERSION_SYMBOL, &version, &err) < 0) {
-        findings_add(findings, point, FINDING_FAULT, "%s", err.text);
+        findings_add(findings, point, FINDING_FAULT, "%s%s", err.text,
+                     remedy_unless_in(err.text, "; install it again"));
         return 0;
     }
     return version;
@@ -57,6 +58,11 @@ static void say_missing(const struct doctor_facts *facts, const char *name,
                         struct findings *findings)
 {
     char found[PATH_MAX];
+    struct error_info why;
+    if (strchr(name, '/') && path_access_find(name, PATH_OPENED, facts->owner, &why) != PATH_FREE) {
+        findings_add(findings, "plugin-file", FINDING_FAULT, "srun cannot load it: %s", why.text);
+        return; /* who asks is shut out himself */
+    }
     bool elsewhere = doctor_find_plugin(facts, DOCTOR_PLUGIN, found);
     findings_add(
         findings, "plugin-file", FINDING_FAULT, "%s%s%s is not there%s; %s%s",
@@ -87,6 +93,19 @@ void check_plugin(const struct doctor_facts *facts, struct findings *findings)
                                                 : doctor_controller_version(facts);
     if (here)
         check_release(built, here, findings);
+}
+
+/* The first word of a list that was meant to be ours; false: there is none. */
+static bool find_mistyped(const char *list, char ret[DOCTOR_WORD_BYTES])
+{
+    for (const char *at = list; *at; at += strspn(at, ", ")) {
+        size_t size = strcspn(at, ", ");
+        snprintf(ret, DOCTOR_WORD_BYTES, "%.*s", (int)size, at);
+        if (strcasestr(ret, "parplan"))
+            return true;
+        at += size;
+    }
+    return false;
 }
 
 /* A word of a list with commas between. */
@@ -211,12 +230,17 @@ void check_job_submit(const struct doctor_facts *facts, bool requires_plan,
                       struct findings *findings)
 {
     static const char point[] = "job-submit";
-    char plugins[DOCTOR_WORD_BYTES];
+    char plugins[DOCTOR_WORD_BYTES], word[DOCTOR_WORD_BYTES];
     slurm_setting_find(facts->settings, "JobSubmitPlugins", plugins, sizeof(plugins));
     if (!facts->settings)
         return;
     if (lists_word(plugins, "parplan") || lists_word(plugins, "job_submit/parplan"))
         check_submit(facts, findings);
+    else if (find_mistyped(plugins, word))
+        findings_add(findings, point, FINDING_FAULT,
+                     "JobSubmitPlugins names %.200s, and slurmctld does not start with it; write "
+                     "parplan",
+                     word);
     else if (requires_plan)
         findings_add(findings, point, FINDING_WARNING,
                      "require_plan is asked of steps alone, not of jobs when they are submitted; "

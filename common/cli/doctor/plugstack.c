@@ -4,8 +4,10 @@
 #include <glob.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#define BLANKS " \t\r"
+#define BLANKS " \t"
+#define BYTE_ORDER_MARK_BYTES 3
 #define ARENA_BYTES ((size_t)8 << 20)
 
 static const char *const words[] = {[PLUGSTACK_REQUIRED] = "required",
@@ -55,6 +57,9 @@ int plugstack_line_parse(const char *line, size_t bytes, enum plugstack_word *re
     *ret_word = PLUGSTACK_NOTHING;
     if (comment)
         bytes = (size_t)(comment - line);
+    if (memchr(line, '\r', bytes))
+        return error_set(err, "Slurm takes the carriage return of a Windows line as part of the "
+                              "last word; run sed -i 's/\\r$//' on the file");
     if (!take_word(line, bytes, &at, word) || !take_word(line, bytes, &at, ret_path) ||
         !take_rest(line, bytes, at, ret_arguments))
         return error_set(err, "a word is longer than %u bytes or has a NUL; mend the line",
@@ -145,6 +150,12 @@ static int load_file(struct plugstack *stack, const char *path, unsigned depth,
     CLEANUP_MEMORY char *text = text_file_read(path, PLUGSTACK_MAXIMUM_BYTES, &bytes, err);
     if (!text)
         return -1;
+    struct stat status; /* text_file_read leaves the mark out, Slurm does not */
+    if (stat(path, &status) == 0 && status.st_size == (off_t)bytes + BYTE_ORDER_MARK_BYTES)
+        return error_set(err,
+                         "%s:1: a byte order mark stands before the first word, and Slurm "
+                         "takes it as part of that; save the file without it",
+                         path);
     const char *name = arena_copy_text(stack->arena, path);
     if (!name)
         return error_set_memory(err);

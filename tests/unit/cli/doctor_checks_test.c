@@ -139,6 +139,7 @@ static void judges_the_plugins_file(void **state)
     (void)state;
     char root[FILE_TREE_ROOT_BYTES], path[256];
     file_tree_create(root);
+    file_tree_open(root);
     snprintf(path, sizeof(path), "%s/spank_parplan.so", root);
     struct plugstack_entry entry = {.path = path};
     static char version[] = "slurm 22.05.8\n";
@@ -159,10 +160,12 @@ static void judges_the_plugins_file(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         findings.count = 0;
         lay_plugin(root, "spank_parplan.so", rows[i].version);
+        assert_int_equal(chmod(path, 0644), 0);
         check_plugin(&facts, &findings);
         if (findings.count == 1)
             continue; /* out of memory: the file could not be read */
         assert_int_equal(findings.count, 2);
+        assert_int_equal(findings.list[0].state, FINDING_OK);
         assert_int_equal(findings.list[1].state, rows[i].want);
         assert_non_null(strstr(findings.list[1].text, rows[i].text));
     }
@@ -189,7 +192,8 @@ static void wants_job_submit_of_the_same_version(void **state)
         {"lua,parplan", true, SLURM_22, FINDING_OK, "built for Slurm 22.05.8"},
         {"parplan", false, SLURM_22 - 1, FINDING_FAULT, "22.05.7, slurmctld is 22.05.8"},
         {"parplan", false, 0, FINDING_WARNING, "is not on this machine"},
-        {"parplans", false, 0, FINDING_OK, "not used"},
+        {"lua", false, 0, FINDING_OK, "not used"},
+        {"lua,job_submit_parplan.so", false, 0, FINDING_FAULT, "names job_submit_parplan.so"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct findings findings = {.count = 0};

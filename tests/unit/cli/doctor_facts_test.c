@@ -70,6 +70,24 @@ static void reads_all(void **state)
     doctor_facts_done(&facts);
 }
 
+/* As srun does: what slurmctld's file says may be another's. */
+static void goes_by_its_own_slurm_conf(void **state)
+{
+    (void)state;
+    char conf[PATH_MAX], text[PATH_MAX];
+    struct doctor_facts facts;
+    lay();
+    snprintf(conf, sizeof(conf), "%s/slurm.conf", root);
+    snprintf(text, sizeof(text), "PlugStackConfig=%s/own.conf\n", root);
+    file_tree_write(root, text, "slurm.conf");
+    file_tree_write(root, "required spank_parplan.so config=/own\n", "own.conf");
+    const struct doctor_request request = {.slurm_conf = conf};
+    if (doctor_facts_read(&request, &facts, NULL) < 0)
+        return;
+    assert_string_equal(facts.config_path, "/own");
+    doctor_facts_done(&facts);
+}
+
 static void asks_a_silent_controller_once(void **state)
 {
     (void)state;
@@ -113,6 +131,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_all),
+        cmocka_unit_test(goes_by_its_own_slurm_conf),
         cmocka_unit_test(asks_a_silent_controller_once),
         cmocka_unit_test(fails_clean),
     };

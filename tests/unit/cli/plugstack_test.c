@@ -65,6 +65,11 @@ static void says_what_slurm_would_not_take(void **state)
         {"need x.so\n", ":1: 'need' is neither required, optional nor include; mend the "
                         "line"},
         {"\nrequired\n", ":2: nothing stands behind 'required'; name a file"},
+        {"\nrequired a.so x=1\r\n", ":2: Slurm takes the carriage return of a Windows line as part "
+                                    "of the last word; run sed -i 's/\\r$//' on the file"},
+        {"\xef\xbb\xbfrequired a.so\n",
+         ":1: a byte order mark stands before the first word, and Slurm takes it as part of that; "
+         "save the file without it"},
         {"include plugstack.conf\n",
          ": includes more than 8 deep or 256 files; does it include itself?"},
     };
