@@ -30,12 +30,14 @@ static void try_line(const char *line, size_t bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char value[VALUE_BYTES], version[SLURM_VERSION_BYTES];
+    char value[VALUE_BYTES], version[SLURM_VERSION_BYTES], type[GPU_TYPE_BYTES];
     CLEANUP_MEMORY char *text = fuzz_text(data, size);
     require_value(slurm_setting_find(text, "PluginDir", value, sizeof(value)), value);
     const char *node = slurm_node_find(text, "n1");
     if (node)
         require_value(slurm_node_value(node, "Gres", value, sizeof(value)), value);
+    if (node)
+        slurm_node_gpus(node, type);
     slurm_version_write(slurm_version_parse(text), true, version);
     for (size_t at = 0; at < size;) {
         const char *end = memchr(text + at, '\n', size - at);

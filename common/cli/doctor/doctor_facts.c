@@ -120,17 +120,21 @@ static void name_plugstack(struct doctor_facts *facts, const char *given)
     }
 }
 
+/* A line that only means our plugin is not loaded; where the files are, it says all the same. */
 static void read_entry(struct doctor_facts *facts)
 {
     char owner[16];
     uint64_t number;
     size_t index = plugstack_find(facts->stack, DOCTOR_PLUGIN, 0);
-    if (index == facts->stack->count)
+    if (index < facts->stack->count)
+        facts->entry = &facts->stack->entries[index];
+    const struct plugstack_entry *entry =
+        facts->entry ? facts->entry : plugstack_find_near(facts->stack, DOCTOR_PLUGIN);
+    if (!entry)
         return;
-    facts->entry = &facts->stack->entries[index];
-    plugstack_argument(facts->entry, "config", facts->config_path, sizeof(facts->config_path));
-    plugstack_argument(facts->entry, "cache", facts->cache_path, sizeof(facts->cache_path));
-    if (plugstack_argument(facts->entry, "owner", owner, sizeof(owner)) &&
+    plugstack_argument(entry, "config", facts->config_path, sizeof(facts->config_path));
+    plugstack_argument(entry, "cache", facts->cache_path, sizeof(facts->cache_path));
+    if (plugstack_argument(entry, "owner", owner, sizeof(owner)) &&
         parse_unsigned(owner, 0, UINT32_MAX - 1, &number, NULL) == 0)
         facts->owner = (unsigned)number;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/doctor/plugstack.h"
 #include "base/text_file.h"
+#include "base/yaml_fields.h"
 #include <glob.h>
 #include <limits.h>
 #include <string.h>
@@ -196,6 +197,18 @@ size_t plugstack_find(const struct plugstack *stack, const char *file_name, size
             return from;
     }
     return stack->count;
+}
+
+const struct plugstack_entry *plugstack_find_near(const struct plugstack *stack,
+                                                  const char *file_name)
+{
+    for (size_t i = 0; i < stack->count; i++) {
+        const char *path = stack->entries[i].path, *slash = strrchr(path, '/');
+        const char *name = slash ? slash + 1 : path;
+        if (strcasestr(name, "parplan") || name_nearest(name, &file_name, 1))
+            return &stack->entries[i];
+    }
+    return NULL;
 }
 
 bool plugstack_argument(const struct plugstack_entry *entry, const char *key, char *ret,

@@ -55,6 +55,9 @@ void plugstack_free(struct plugstack *stack);
 
 /* The entry whose file has that name (without its folder) from index `from` on, or count. */
 size_t plugstack_find(const struct plugstack *stack, const char *file_name, size_t from);
+/* The first entry that was meant to be that file: mistyped, or with parplan in its name. */
+const struct plugstack_entry *plugstack_find_near(const struct plugstack *stack,
+                                                  const char *file_name);
 /* "config=/x": the value of an argument of the entry; false: it has none such. */
 bool plugstack_argument(const struct plugstack_entry *entry, const char *key, char *ret,
                         size_t bytes);

@@ -125,19 +125,6 @@ static void check_entry(const struct doctor_facts *facts, size_t index, struct f
                      plugstack_find(stack, PYXIS_PLUGIN, 0) < stack->count ? ", behind pyxis" : "");
 }
 
-/* A line that was meant to be ours. */
-static const struct plugstack_entry *find_near(const struct plugstack *stack)
-{
-    static const char *const ours[] = {DOCTOR_PLUGIN};
-    for (size_t i = 0; i < stack->count; i++) {
-        const char *path = stack->entries[i].path, *slash = strrchr(path, '/');
-        const char *name = slash ? slash + 1 : path;
-        if (strcasestr(name, "parplan") || name_nearest(name, ours, 1))
-            return &stack->entries[i];
-    }
-    return NULL;
-}
-
 static bool is_read(const struct plugstack *stack, const char *file)
 {
     for (size_t i = 0; i < stack->file_count; i++)
@@ -149,7 +136,7 @@ static bool is_read(const struct plugstack *stack, const char *file)
 static void say_no_entry(const struct doctor_facts *facts, struct findings *findings)
 {
     char file[PATH_MAX];
-    const struct plugstack_entry *near = find_near(facts->stack);
+    const struct plugstack_entry *near = plugstack_find_near(facts->stack, DOCTOR_PLUGIN);
     const char *slash = strrchr(facts->plugstack_path, '/');
     int folder = slash ? (int)(slash - facts->plugstack_path + 1) : 0;
     int length = snprintf(file, sizeof(file), "%.*splugstack.conf.d/" LINE_FILE, folder,
