@@ -146,8 +146,8 @@ expect_trouble() {
 
 @test "defaults and scopes that cannot work here" {
     printf 'policy: {partitions: {gpuu: {max_tp: 4}}}\ndefaults: {parplan: tp=16}\n' >>"$ETC/parplan.yaml"
-    doctor 1
-    expect_match "defaults" "$trouble" 'fault +defaults +.*parplan.yaml:3: .*tp=16 needs 16 GPUs'
+    doctor 0
+    expect_match "defaults" "$trouble" 'warning +defaults +.*parplan.yaml:3: .*tp=16 needs 16 GPUs'
     expect_match "scopes" "$trouble" 'warning +policy +.*gpuu: the cluster has no such partition; did you mean gpu'
     run_srun -N1 -n2 true
     expect_status 1

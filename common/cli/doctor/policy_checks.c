@@ -38,6 +38,14 @@ static struct yaml_document *open_lines(const struct admin_config *config, struc
     return document;
 }
 
+static size_t count_rules(const struct admin_config *config)
+{
+    size_t rules = 0;
+    for (unsigned section = 0; section < POLICY_SECTIONS; section++)
+        rules += config->scopes.sections[section].count;
+    return rules;
+}
+
 /* --- defaults ---------------------------------------------------------------------- */
 
 /* A default on its way to a verdict. */
@@ -121,7 +129,9 @@ static bool say_policy(const struct defaults *defaults, const struct degrees *de
     policy_check(&defaults->config->policy, degrees, &place, &verdict);
     if (verdict.result != POLICY_DENIED)
         return false;
-    say(defaults, FINDING_FAULT, verdict.text, "; correct it");
+    /* another scope's policy may allow it to some */
+    say(defaults, count_rules(defaults->config) > 0 ? FINDING_WARNING : FINDING_FAULT, verdict.text,
+        "; correct it");
     return true;
 }
 
@@ -321,9 +331,7 @@ int check_scopes(const struct doctor_facts *facts, const struct admin_config *co
                  struct findings *findings, struct error_info *err)
 {
     struct error_info memory = {.kind = ERROR_NONE};
-    size_t rules = 0;
-    for (unsigned section = 0; section < POLICY_SECTIONS; section++)
-        rules += config->scopes.sections[section].count;
+    size_t rules = count_rules(config);
     if (rules == 0)
         return 0;
     CLEANUP(yaml_document) struct yaml_document *lines = open_lines(config, &memory);

@@ -215,6 +215,8 @@ static void judges_defaults_as_srun_does(void **state)
         {"defaults: {parplan: \"auto,model=llama9\"}\n", FINDING_FAULT, "yaml:2: defaults.parplan"},
         {"\ndefaults: {parplan: tp=16}\n", FINDING_FAULT, "yaml:3: defaults.parplan: policy tp-wi"},
         {"policy: {tp_within: off}\ndefaults: {parplan: tp=16}\n", FINDING_OK, "tp=16"},
+        {"policy: {partitions: {a: {tp_within: off}}}\ndefaults: {parplan: tp=16}\n",
+         FINDING_WARNING, "tp=16 needs 16 GPUs"},
         {"defaults: {parplan: \"tp=8,pp=4\"}\n", FINDING_WARNING,
          "take 32 GPUs, the cluster has 16"},
         {"defaults: {parplan: \"tp=8,order=auto\"}\n", FINDING_FAULT, "order=auto"},
