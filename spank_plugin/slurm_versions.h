@@ -30,22 +30,24 @@ static inline slurm_step_id_t step_id_of(uint32_t job, uint32_t step)
     return (slurm_step_id_t){.job_id = job, .step_id = step, .step_het_comp = NO_VAL};
 }
 
+/* SHOW_LOCAL in the next two: else each first asks whether there is a federation. The job is the
+ * cluster's that srun talks to, as for every other call. */
 static inline int load_step(job_step_info_response_msg_t **ret, uint32_t job, uint32_t step)
 {
 #if SLURM_SINCE(25, 11)
     slurm_step_id_t id = step_id_of(job, step);
-    return slurm_get_job_steps(&id, ret, SHOW_ALL);
+    return slurm_get_job_steps(&id, ret, SHOW_ALL | SHOW_LOCAL);
 #else
-    return slurm_get_job_steps(0, job, step, ret, SHOW_ALL);
+    return slurm_get_job_steps(0, job, step, ret, SHOW_ALL | SHOW_LOCAL);
 #endif
 }
 
 static inline int load_job(job_info_msg_t **ret, uint32_t job)
 {
 #if SLURM_SINCE(26, 5)
-    return slurm_load_job(ret, step_id_of(job, NO_VAL), SHOW_DETAIL);
+    return slurm_load_job(ret, step_id_of(job, NO_VAL), SHOW_DETAIL | SHOW_LOCAL);
 #else
-    return slurm_load_job(ret, job, SHOW_DETAIL);
+    return slurm_load_job(ret, job, SHOW_DETAIL | SHOW_LOCAL);
 #endif
 }
 
