@@ -7,6 +7,7 @@
 #include "spank_plugin/plugin_log.h"
 #include "spank_plugin/plugin_options.h"
 #include "spank_plugin/policy/step_policy.h"
+#include "spank_plugin/step_cluster.h"
 #include "spank_plugin/step_plan.h"
 #include "spank_plugin/step_report.h"
 #include "workload/launch_flags.h"
@@ -259,7 +260,9 @@ static int plan_step(struct launch *launch)
     if (!launch->wanted->option)
         return check_required(launch);
     if (refuse_detached_value(launch) < 0 || refuse_heterogeneous(launch) < 0 ||
-        step_facts_read(launch->job, launch->step, &launch->facts, &launch->err) < 0)
+        step_facts_read(launch->job, launch->step,
+                        !step_cluster_is_file(launch->wanted->config->cluster), &launch->facts,
+                        &launch->err) < 0)
         return -1;
     if (launch->wanted->origin == ORIGIN_DEFAULT && is_one_rank(&launch->facts))
         return check_required(launch);

@@ -86,14 +86,14 @@ static struct cluster_topology *from_slurm(const struct step_facts *facts, const
                                    move_pointer(fabric), err);
 }
 
-static bool is_path(const char *cluster) { return cluster && strchr(cluster, '/'); }
+bool step_cluster_is_file(const char *cluster) { return cluster && strchr(cluster, '/'); }
 
 struct cluster_topology *step_cluster_create(const struct step_facts *facts, const char *cluster,
                                              const struct preset_catalogue *presets,
                                              const struct gpu_catalogue *gpus,
                                              struct error_info *err)
 {
-    if (!is_path(cluster))
+    if (!step_cluster_is_file(cluster))
         return from_slurm(facts, cluster, presets, gpus, err);
     CLEANUP(cluster_topology)
     struct cluster_topology *whole = cluster_source_open(cluster, presets, gpus, err);

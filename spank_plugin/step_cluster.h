@@ -19,6 +19,9 @@ struct cluster_topology *step_cluster_create(const struct step_facts *facts, con
                                              const struct gpu_catalogue *gpus,
                                              struct error_info *err);
 
+/* A cluster file has its own fabric, and the controller's does not count. */
+bool step_cluster_is_file(const char *cluster);
+
 /* The kind's GPUs are in the catalogue, so that memory and time can be planned. */
 bool step_cluster_knows_gpus(const struct cluster_topology *cluster,
                              const struct gpu_catalogue *gpus);

@@ -192,6 +192,8 @@ static int read_job(struct step_facts *facts, const char *excluded, struct error
  * of the interface are opaque from 23.11 on). */
 static int read_topology(struct step_facts *facts)
 {
+    if (node_list_count(facts->nodes) == 1)
+        return 0;
     topo_info_response_msg_t *answer = NULL;
     if (load_topology(&answer) != SLURM_SUCCESS)
         return failure();
@@ -230,14 +232,16 @@ static int gone_silent(uint32_t job, struct error_info *err)
                             job, slurm_strerror(errno));
 }
 
-int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct error_info *err)
+int step_facts_read(uint32_t job, uint32_t step, bool topology, struct step_facts *ret,
+                    struct error_info *err)
 {
     struct step_facts facts = {.job = job, .step = step};
     if (read_layout(&facts, err) < 0) {
         step_facts_done(&facts);
         return -1;
     }
-    if (facts.tasks_per_node && (read_gpus(&facts) < 0 || read_topology(&facts) < 0)) {
+    if (facts.tasks_per_node &&
+        (read_gpus(&facts) < 0 || (topology && read_topology(&facts) < 0))) {
         step_facts_done(&facts);
         return gone_silent(job, err);
     }

@@ -26,10 +26,15 @@ struct step_facts {
     unsigned node_gpus;      /* that a node of this kind has; 0: none or unknown */
     char first_address[NODE_LIST_NAME_BYTES]; /* NodeAddr of the first node; "" unknown */
     char gpu_type[GPU_TYPE_BYTES];            /* GRES type, "" unknown */
-    char *topology_text;                      /* as scontrol show topology; NULL: none */
+    char *topology_text;                      /* as scontrol show topology; NULL: none, or not
+                                               * asked for; one node has none */
 };
 
-int step_facts_read(uint32_t job, uint32_t step, struct step_facts *ret, struct error_info *err);
+/* Each call to the controller takes 0.5 ms or more: it is asked for the step's layout, its first
+ * node and the step itself, and for its job where the step does not say its GPUs; the topology
+ * where that is to count. */
+int step_facts_read(uint32_t job, uint32_t step, bool topology, struct step_facts *ret,
+                    struct error_info *err);
 /* The same of a step that is still to come: tasks_per_node on each node that the job of this
  * command still has, but for those in `excluded` (a list, or NULL). Numbers no tasks. */
 int step_facts_read_job(uint32_t job, const char *excluded, unsigned tasks_per_node,
