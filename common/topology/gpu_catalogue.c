@@ -206,7 +206,7 @@ static bool starts_with_words(const char *text, const char *words)
 static bool contains_words(const char *text, const char *words)
 {
     for (const char *start = text; *start; start++)
-        if ((start == text || !is_word_character(start[-1])) && starts_with_words(start, words))
+        if (starts_with_words(start, words) && (start == text || !is_word_character(start[-1])))
             return true;
     return false;
 }
