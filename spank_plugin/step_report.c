@@ -34,11 +34,12 @@ void step_report_line(const struct step_plan *plan)
     text_buffer_add(&line, "plan %s: ", plan->wire->id);
     describe_split(plan, &line);
     const char *master = rank_map_master(plan->placement.map);
-    text_buffer_add(&line, "; RANK 0 on %s", master);
+    /* In parentheses as in wire_plan.c: each launch has this line. */
+    (text_buffer_add)(&line, "; RANK 0 on %s", master);
     if (strcmp(master, plan->wire->master) != 0)
         text_buffer_add(&line, " (%s)", plan->wire->master);
-    text_buffer_add(&line, " of %u node%s", plan->wire->node_count,
-                    plan->wire->node_count == 1 ? "" : "s");
+    (text_buffer_add)(&line, " of %u node%s", plan->wire->node_count,
+                      plan->wire->node_count == 1 ? "" : "s");
     if (plan->wire->node_count > 1 && !plan->cluster->fabric)
         text_buffer_add_text(&line, ", fabric unknown");
     plugin_notice("%s", text_buffer_text(&line));

@@ -104,8 +104,8 @@ static int take_verdict(const struct task_facts *facts, const char *what,
     if (verdict->result == POLICY_DENIED)
         return error_set(err, "%s", verdict->text);
     if (facts->local_task == 0)
-        plugin_notice("step %u.%u: %s: %s", facts->job, facts->step, what,
-                      verdict->code == POLICY_OK ? "policy ok" : verdict->text);
+        (plugin_notice)("step %u.%u: %s: %s", facts->job, facts->step, what,
+                        verdict->code == POLICY_OK ? "policy ok" : verdict->text);
     return 0;
 }
 

@@ -131,7 +131,9 @@ static enum text_file_trust error_open(const char *path, int errno_value, struct
 {
     switch (errno_value) {
     case ENOENT:
-        error_set(err, "%s does not exist", path);
+        /* In parentheses, the function itself: most nodes lack a file, and would unpack all
+         * messages at each step. */
+        (error_set)(err, "%s does not exist", path);
         return TEXT_FILE_MISSING;
     case ELOOP:
         return unsafe(error_set(err, "%s is a symbolic link; put the file itself there", path));

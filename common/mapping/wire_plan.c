@@ -167,7 +167,8 @@ static void write_fields(const struct wire_plan *wire, struct text_buffer *out)
         text_buffer_add(out, "order=%s;", rank_order_name(wire->order));
     if (wire->by_slurm)
         text_buffer_add_text(out, PLACE_KEY "=" PLACE_TEXT ";");
-    text_buffer_add(out, "master=%s;cluster=%016" PRIx64 ";", wire->master, wire->cluster_digest);
+    /* In parentheses, the function itself: each task would unpack all messages for this one. */
+    (text_buffer_add)(out, "master=%s;cluster=%016" PRIx64 ";", wire->master, wire->cluster_digest);
 }
 
 static int compute_id(const struct wire_plan *wire, char ret[static WIRE_PLAN_ID_BYTES],

@@ -14,6 +14,9 @@
  * that text_buffer_add_text() would take, as the format of text_buffer_add(). Without TEXTS_PACKED,
  * as in the command line and all tests, nothing is packed.
  *
+ * What a launch prints that succeeds stays as it is, so that nothing is unpacked there:
+ * (text_buffer_add)(…), in parentheses, is the function itself.
+ *
  * How: the literal goes to a section that is not loaded, so its address is only its number:
  * its place in that section, counted from the start of the plugin's image, where no text can
  * be. spank_plugin/pack_texts.sh packs the section with gzip and drops it.
