@@ -163,6 +163,26 @@ EOF
     expect_match "notice" "$stderr" "runs without a plan"
 }
 
+# asked ARGUMENT…: what that srun asks slurmctld about its step beyond what it asks without --parplan
+asked() {
+    local option
+    for option in off "${!#}"; do
+        timeout 10 sdiag -r >/dev/null
+        timeout 60 srun --ntasks-per-node=8 "${@:1:$#-1}" --parplan="$option" true 2>/dev/null
+        wait_until_idle
+        timeout 10 sdiag | grep -oE 'REQUEST_[A-Z_]*(INFO|LAYOUT)(_SINGLE)? .*count:[0-9]+' |
+            sed 's/ .*count:/ /' | sort >"$BATS_TEST_TMPDIR/${option%%=*}"
+    done
+    comm -13 "$BATS_TEST_TMPDIR/off" "$BATS_TEST_TMPDIR/tp" | grep -vE '_(STATS|PARTITION|JOB|NODE)_INFO '
+}
+
+@test "slurmctld is asked for each fact once, and for the topology where it counts" {
+    local facts=$'REQUEST_JOB_STEP_INFO 1\nREQUEST_NODE_INFO_SINGLE 1\nREQUEST_STEP_LAYOUT 1'
+    expect "two nodes" "$(asked -w "n[01-02]" -N2 --gres=gpu:8 tp=8,dp=2)" \
+        "$facts"$'\nREQUEST_TOPO_INFO 1'
+    expect "one node" "$(asked -w n01 -N1 --gres=gpu:8 tp=8)" "$facts"
+}
+
 @test "no option: nothing changes" {
     run_srun -N2 --ntasks-per-node=2 env
     expect_status 0
