@@ -8,10 +8,12 @@
 #define NEAREST_MAXIMUM_DISTANCE 2u
 #define NEAREST_MAXIMUM_BYTES 64u
 #define KNOWN_KEYS_BYTES 512u
+#define CASE_BIT ('a' - 'A')
 
 static unsigned minimum_of(unsigned left, unsigned right) { return left < right ? left : right; }
 
-/* Levenshtein's distance with one row; both names are shorter than NEAREST_MAXIMUM_BYTES. */
+/* Levenshtein's distance, capitals or not, with one row; both names are shorter than
+ * NEAREST_MAXIMUM_BYTES. */
 static unsigned edit_distance(const char *left, const char *right, size_t right_bytes)
 {
     unsigned row[NEAREST_MAXIMUM_BYTES];
@@ -21,7 +23,7 @@ static unsigned edit_distance(const char *left, const char *right, size_t right_
         unsigned diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= right_bytes; j++) {
-            unsigned replaced = diagonal + (left[i - 1] != right[j - 1]);
+            unsigned replaced = diagonal + (((left[i - 1] ^ right[j - 1]) & ~CASE_BIT) != 0);
             diagonal = row[j];
             row[j] = minimum_of(replaced, minimum_of(row[j], row[j - 1]) + 1);
         }

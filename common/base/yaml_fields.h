@@ -49,7 +49,8 @@ struct yaml_field {
 int yaml_fields_load(const struct yaml_node *mapping, const struct yaml_field *fields, size_t count,
                      void *target, struct error_info *err);
 
-/* The known name nearest to a mistyped one (edit distance <= 2), or NULL; for "did you mean". */
+/* The known name nearest to a mistyped one (edit distance <= 2, capitals or not), or NULL; for "did
+ * you mean". */
 const char *name_nearest(const char *name, const char *const *known, size_t count);
 
 #endif
