@@ -15,6 +15,11 @@ static int take_parplan(int value, const char *argument, int remote)
     (void)value;
     (void)remote;
     const char *text = argument ? argument : "auto";
+    /* sbatch's line over the script's, and the nodes' second call, are Slurm's own. */
+    if (options.given && !options.inherited && spank_context() == S_CTX_LOCAL &&
+        strcmp(options.parplan, text) != 0)
+        error_set(&options.argument_error, "--parplan=%.64s and --parplan=%.64s; give one of them",
+                  options.parplan, text);
     options.given = true;
     options.oversized = strlen(text) > JOB_OPTION_MAXIMUM_BYTES;
     snprintf(options.parplan, sizeof(options.parplan), "%s", text);

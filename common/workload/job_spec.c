@@ -160,16 +160,16 @@ static void join(const char *const *words, size_t count, char out[static ERROR_T
 
 static int unknown_key(const char *name, const char *where, struct error_info *err)
 {
-    const char *names[JOB_KEY_COUNT];
+    const char *names[JOB_KEY_COUNT + 1];
     char list[ERROR_TEXT_BYTES];
     for (unsigned i = 0; i < JOB_KEY_COUNT; i++)
         names[i] = keys[i].name;
+    names[JOB_KEY_COUNT] = "auto";
     join(names, JOB_KEY_COUNT, list);
-    const char *nearest = name_nearest(name, names, JOB_KEY_COUNT);
-    if (nearest)
-        return error_set(err, "%s: unknown key \"%.64s\"; did you mean %s? (keys: %s)", where, name,
-                         nearest, list);
-    return error_set(err, "%s: unknown key \"%.64s\" (keys: %s)", where, name, list);
+    const char *nearest = name_nearest(name, names, JOB_KEY_COUNT + 1);
+    return error_set(err, "%s: unknown key \"%.64s\"%s%s%s (keys: %s)", where, name,
+                     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "",
+                     list);
 }
 
 static int find_key(const char *name, const char *where, enum job_key *ret, struct error_info *err)
@@ -322,6 +322,8 @@ static int parse_item(struct job_spec *spec, char *item, unsigned position, cons
         spec->automatic = true;
         return 0;
     }
+    if (strcmp(item, "off") == 0)
+        return error_set(err, "%s: off stands alone, or is left out", where);
     size_t length = strcspn(item, "<>=");
     if (length == 0)
         return error_set(err, "%s: \"%.64s\" has no key before the '='", where, item);

@@ -48,6 +48,18 @@ refused() {
     refused 'model' --parplan=auto,model=llama9-8b
 }
 
+@test "capitals, and the option twice" {
+    refused 'unknown key "TP"; did you mean tp' --parplan=TP=8
+    refused 'off stands alone' --parplan=off,tp=8
+    refused 'tp=8 and --parplan=tp=4; give one of them' --parplan=tp=8 --parplan=tp=4
+    run_srun -N2 --ntasks-per-node=8 --gres=gpu:8 --parplan=tp=8 --parplan=tp=8 true
+    expect_status 0
+    # Over the allocation's option, one of srun's own counts.
+    run_client salloc -Q -N2 --ntasks-per-node=8 --gres=gpu:8 --parplan=tp=8 srun --parplan=tp=4 true
+    expect_status 0
+    expect_match "plan" "$stderr" 'tp=4,pp=1,dp=4'
+}
+
 @test "numbers that are none" {
     refused 'tp: 0 is not' --parplan=tp=0
     refused 'tp: -8 is not' --parplan=tp=-8

@@ -126,7 +126,14 @@ static const struct {
      "--parplan: capacity_factor: nan is not a factor from 1 to 1000, such as 1.25"},
     {"tpp=8", "--parplan: unknown key \"tpp\"; did you mean tp? " KEYS},
     {"zzzzzz=8", "--parplan: unknown key \"zzzzzz\" " KEYS},
-    {"autoo", "--parplan: unknown key \"autoo\" " KEYS},
+    {"autoo", "--parplan: unknown key \"autoo\"; did you mean auto? " KEYS},
+    {"Auto", "--parplan: unknown key \"Auto\"; did you mean auto? " KEYS},
+    {"TP=8", "--parplan: unknown key \"TP\"; did you mean tp? " KEYS},
+    {"tp:8", "--parplan: unknown key \"tp:8\"; did you mean tp? " KEYS},
+    {"tp=8, pp=4", "--parplan: unknown key \" pp\"; did you mean pp? " KEYS},
+    {"none", "--parplan: unknown key \"none\" " KEYS},
+    {"off,tp=8", "--parplan: off stands alone, or is left out"},
+    {"tp=8,off", "--parplan: off stands alone, or is left out"},
 };
 
 static void bad_options_are_one_clear_line(void **state)
