@@ -34,19 +34,18 @@ static int take_report(int value, const char *argument, int remote)
     (void)value;
     (void)remote;
     options.report_given = true;
-    snprintf(options.report, sizeof(options.report), "%s", argument ? argument : "");
+    bool named = argument && strcmp(argument, "-") != 0;
+    snprintf(options.report, sizeof(options.report), "%s", named ? argument : "");
     return 0;
 }
 
 /* has_arg 2: the argument is optional. */
 static struct spank_option option_table[] = {
     {(char *)"parplan", (char *)"auto|off|FILE|key=value,...",
-     (char *)"[parplan] plan ranks from model and topology: auto, a job file, or keys as "
-             "model=llama3-8b,tp=8",
-     2, 0, take_parplan},
+     (char *)"[parplan] plan ranks: auto, a job file, or keys as model=llama3-8b,tp=8", 2, 0,
+     take_parplan},
     {(char *)"parplan-report", (char *)"FILE",
-     (char *)"[parplan] write the plan and its reasons to FILE (default: standard error)", 2, 0,
-     take_report},
+     (char *)"[parplan] write the plan and its reasons to FILE (or stderr)", 2, 0, take_report},
 };
 
 /* The value of KEY=VALUE, or NULL: another key. */

@@ -99,7 +99,8 @@ static int find_wanted(struct wanted *wanted, struct error_info *err)
     choose_option(wanted);
     if (wanted->option && wanted->config && !wanted->config->enabled)
         return error_set(err,
-                         "parplan is switched off by %s (enabled: false); run without --parplan",
+                         "parplan is switched off by %s (enabled: false); run without --parplan, "
+                         "or with --parplan=off where the job has it",
                          wanted->config->source);
     return 0;
 }
@@ -212,8 +213,12 @@ static int report_and_ship(struct launch *launch, const struct step_plan *plan)
         return -1;
     if (options->report_given && step_report_write(plan, options->report, &launch->err) < 0)
         return -1;
-    if (!is_silent(launch, plan))
-        step_report_line(plan);
+    if (is_silent(launch, plan))
+        return plan_variable_set(launch->job, launch->step, plan->wire, &launch->err);
+    step_report_line(plan);
+    if (!launch->facts.gpus_per_node && launch->facts.node_gpus)
+        plugin_notice("warning: the step asks for no GPUs; use --gres=gpu:%u",
+                      launch->facts.node_gpus);
     return plan_variable_set(launch->job, launch->step, plan->wire, &launch->err);
 }
 

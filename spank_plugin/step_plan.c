@@ -180,6 +180,7 @@ static int place_ranks(const struct step_plan_request *request, size_t nodes, bo
         .frameworks = plan->frameworks,
         .job = plan->job,
         .policy = request->policy,
+        .policy_where = per_node < request->facts->node_gpus ? "a node of this step" : NULL,
         .world = (uint64_t)per_node * nodes,
         .gpus_per_node = per_node,
     };

@@ -86,6 +86,7 @@ static void add_map(const struct step_plan *plan, const struct text_style *style
     const struct map_report report = {
         .map = plan->placement.map,
         .outlook = &plan->placement.outlook,
+        .master = plan->wire->master,
         .policy_note =
             plan->placement.verdict.result == POLICY_WARNED ? plan->placement.verdict.text : NULL,
     };

@@ -249,9 +249,8 @@ static int find_world(struct plan_context *context, struct error_info *err)
         return error_set(err, "%s has no GPUs to plan for%s", request->cluster->name,
                          spare > 0 ? "; use less spare" : "");
     if (context->world > all)
-        return error_set(err, "%llu GPUs are asked for, but %s has %llu; use more nodes",
-                         (unsigned long long)context->world, request->cluster->name,
-                         (unsigned long long)all);
+        return error_set(err, "%llu GPUs are asked for, but these nodes have %llu; use more nodes",
+                         (unsigned long long)context->world, (unsigned long long)all);
     if (context->world < context->shape.gpus_per_node)
         context->shape.gpus_per_node = (unsigned)context->world;
     return 0;

@@ -264,7 +264,8 @@ static void add_title(const struct map_report *report, const struct text_style *
         text_buffer_add(out, "  locality only: node, GPU and NIC order; no degrees given");
     else
         text_buffer_add(out, "  %s, rank order %s", degrees, rank_order_name(map->order));
-    text_buffer_add(out, "; MASTER_ADDR %s\n", rank_map_master(map));
+    text_buffer_add(out, "; MASTER_ADDR %s\n",
+                    report->master ? report->master : rank_map_master(map));
     add_note(report->policy_note, style, out);
     add_note(report->rail_note, style, out);
 }

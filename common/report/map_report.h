@@ -24,6 +24,7 @@ struct map_report {
     const struct rank_map *map;
     const struct objective_result *outlook;
     const char *policy_note;    /* a warning to show, or NULL */
+    const char *master;         /* MASTER_ADDR; NULL: the name of RANK 0's node */
     const char *rail_note;      /* likewise (map_rail_note), or NULL */
     bool every_rank;            /* never fold */
     map_devices_fn add_devices; /* map_devices_add; NULL: the nearest NIC alone (the plugin) */

@@ -222,7 +222,7 @@ static void splits_node(const struct check *check)
 {
     say(check, violation_result(check->policy), POLICY_TP_SPLITS_NODE, advised_tp(check, check->tp),
         "tp=%u does not divide the %u GPUs in use on %.128s, so that a TP group would lie on two "
-        "nodes",
+        "nodes; use one that does",
         check->tp, check->place->gpus_per_node, check->where);
 }
 

@@ -146,7 +146,7 @@ EOF
     output=${whole#*=}
     expect "blocks" "$(blocks)" "n01 n03"
     expect_status 1
-    expect_match "refusal" "$stderr" "the job has 4 nodes with spare=4"
+    expect_match "refusal" "$stderr" "spare=4 leaves none of the job's 4 nodes"
 }
 
 @test "spare: a node that the job has lost is one of them" {

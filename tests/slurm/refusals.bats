@@ -199,6 +199,28 @@ EOF
     refused 'use --parplan too' "--parplan-report=$BATS_TEST_TMPDIR/report.txt"
 }
 
+@test "switched off under an inherited option: how to go on" {
+    printf 'schema: parplan.config/1\nenabled: false\n' >"$config_dir/parplan.yaml"
+    export SLURM_SPANK__SLURM_SPANK_OPTION_parplan_parplan=tp=8
+    refused 'switched off.*or with --parplan=off where the job has it'
+    run_srun -N2 --parplan=off true
+    expect_status 0
+}
+
+@test "the report says what tasks get, and a step without GPUs is warned of" {
+    # shellcheck disable=SC2016
+    run_srun -N2 --ntasks-per-node=8 --gres=gpu:8 --parplan=tp=8 --parplan-report=- \
+        bash -c 'echo "MASTER_ADDR $MASTER_ADDR"'
+    expect_status 0
+    expect_match "report" "$stderr" "; $(sort -u <<<"$output")"
+    [[ ! -e - ]]
+    run_srun -N2 --ntasks-per-node=4 --parplan=tp=4 true
+    expect_status 0
+    expect_match "warning" "$stderr" 'warning: the step asks for no GPUs; use --gres=gpu:8'
+    refused 'tp=2 needs 2 GPUs in one node, a node of this step has 1' \
+        --ntasks-per-node=1 --gres=gpu:1 --parplan=tp=2
+}
+
 @test "a value that stands apart from --parplan" {
     client_seconds=20 run_srun -N2 --ntasks-per-node=8 --parplan tp=4 touch "$launched"
     expect_match "exit status" "$status" '^1$'

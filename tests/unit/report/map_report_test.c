@@ -78,7 +78,7 @@ static void shows_every_rank_of_a_small_map(void **state)
     (void)state;
     static const char *const text[] = {
         "16 ranks on 2 nodes of dgx-h100:2\n",
-        "tp=4,pp=2,dp=2, rank order tp-cp-ep-dp-pp; MASTER_ADDR n001\n",
+        "tp=4,pp=2,dp=2, rank order tp-cp-ep-dp-pp; MASTER_ADDR 10.0.0.1\n",
         "policy: careful\n",
         "  rank  node  local  gpu  nic  tp  pp  dp\n",
         "     0  n001      0    0  #0    0   0   0\n",
@@ -101,8 +101,10 @@ static void shows_every_rank_of_a_small_map(void **state)
     static const char *const ranks[] = {"rank 0=n001 slot=0\n", "rank 15=n002 slot=7\n", NULL};
     struct scene scene;
     if (scene_open(&scene, "dgx-h100:2", 4, 2, false)) {
-        const struct map_report report = {
-            .map = scene.map, .outlook = &scene.outlook, .policy_note = "policy: careful"};
+        const struct map_report report = {.map = scene.map,
+                                          .outlook = &scene.outlook,
+                                          .policy_note = "policy: careful",
+                                          .master = "10.0.0.1"};
         expect_words(&report, write_text, text);
         expect_words(&report, map_report_json, json);
         expect_words(&report, map_report_hostfile, hosts);

@@ -60,7 +60,8 @@ static void refuses_what_does_not_come_out(void **state)
         struct error_info err = {.kind = ERROR_NONE};
         if (step_shape_find(&rows[i].asked, &rows[i].job, rows[i].spare, &got, &err) == 0)
             fail_msg("row %zu: %u nodes, %u tasks", i, got.counts[0], got.counts[1]);
-        assert_non_null(strstr(err.text, "--ntasks-per-node"));
+        const char *remedy = rows[i].spare < 4 ? "--ntasks-per-node" : "job's 4 nodes; use less";
+        assert_non_null(strstr(err.text, remedy));
         assert_memory_equal(&got, &untouched, sizeof(got));
     }
 }

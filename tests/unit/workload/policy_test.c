@@ -105,11 +105,12 @@ static const struct {
      "or less (on_violation: fix changes only degrees that parplan chose)"},
     {&node, &h100, 6, POLICY_DENIED,
      "policy tp-splits-node: tp=6 does not divide the 8 GPUs in use on cluster "
-     "dgx-h100:2, so that a TP group would lie on two nodes; use tp=4 or less"},
+     "dgx-h100:2, so that a TP group would lie on two nodes; use one that does, or use tp=4 or "
+     "less"},
     {&node, &six, 6, POLICY_ALLOWED, ""},
     {&node, &six, 4, POLICY_DENIED,
      "policy tp-splits-node: tp=4 does not divide the 6 GPUs in use on partition six, "
-     "so that a TP group would lie on two nodes; use tp=3 or less"},
+     "so that a TP group would lie on two nodes; use one that does, or use tp=3 or less"},
     {&off, &h100, 16, POLICY_ALLOWED, ""},
     {&off_limit, &h100, 8, POLICY_ALLOWED, ""},
     {&off_limit, &h100, 16, POLICY_DENIED,
@@ -196,7 +197,8 @@ static const struct {
     {&domain, &nvl72, 72, POLICY_ALLOWED, ""},
     {&domain, &nvl72, 6, POLICY_DENIED,
      "policy tp-splits-node: tp=6 does not divide the 4 GPUs in use on cluster "
-     "gb200-nvl72:18, so that a TP group would lie on two nodes; use tp=4 or less"},
+     "gb200-nvl72:18, so that a TP group would lie on two nodes; use one that does, or use tp=4 or "
+     "less"},
     {&domain, &nvl72, 144, POLICY_DENIED,
      "policy tp-within-nvlink-domain: tp=144 needs 144 GPUs in one NVLink domain, cluster "
      "gb200-nvl72:18 has 72; use tp=72 or less"},
