@@ -77,6 +77,8 @@ static void keep_cluster_order(const struct node_mapping_request *request, unsig
     }
 }
 
+#define NEAR_WEIGHT 1e6 /* beyond all that the rule weighs */
+
 static int permute_nodes(const struct node_mapping_request *request, const struct fabric_tree *tree,
                          const struct block_order *order, unsigned *ret_nodes,
                          struct mapping_quality *ret_quality, struct error_info *err)
@@ -86,6 +88,9 @@ static int permute_nodes(const struct node_mapping_request *request, const struc
     struct link_seconds slots;
     struct flow_weights weights;
     traffic_of_rule(&plan, &rule);
+    for (unsigned i = 0; i < rule.flow_count; i++)
+        if (request->near_dimensions >> rule.flows[i].dimension & 1)
+            rule.flows[i].pair_bytes *= NEAR_WEIGHT;
     link_seconds_of_rule(cluster_tier_count(request->cluster), &slots);
     bool given = request->traffic && request->seconds;
     flow_weights_of(given ? request->traffic : &rule, given ? request->seconds : &slots,

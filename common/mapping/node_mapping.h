@@ -24,6 +24,8 @@ struct node_mapping_request {
     bool locality_only;         /* no degrees: nodes in fabric order */
     bool identity;              /* keep the cluster's node order, or node_order */
     const unsigned *node_order; /* with identity: all node indices, as they are to stand */
+    /* Bit of each enum traffic_dimension that the rule is to keep nearer than all others. */
+    unsigned near_dimensions;
     /* What is to become cheap, both or neither; NULL: the rule (traffic_of_rule). */
     const struct traffic *traffic;
     const struct link_seconds *seconds;

@@ -135,6 +135,68 @@ static int check_objective(const struct plan_request *request, struct error_info
                      objective->where);
 }
 
+static const enum traffic_dimension span_traffic[SPAN_DIMENSION_COUNT] = {TRAFFIC_CP, TRAFFIC_EP,
+                                                                          TRAFFIC_DP, TRAFFIC_PP};
+
+uint64_t objective_links_out(const struct policy *policy, const struct mapping_cost *cost,
+                             enum span_dimension dimension, uint64_t *ret_unknown)
+{
+    static const unsigned firsts[POLICY_SPAN_COUNT] = {
+        [SPAN_OFF] = COST_SLOT_MAXIMUM,
+        [SPAN_LEAF] = COST_SLOT_TIERS + 1,
+        [SPAN_NVLINK_DOMAIN] = COST_SLOT_TIERS,
+        [SPAN_NODE] = COST_SLOT_DOMAIN,
+    };
+    const uint64_t *links = cost->pairs[span_traffic[dimension]];
+    unsigned limit = policy->spans[dimension], last = cost->slot_count - 1;
+    uint64_t out = limit > SPAN_LEAF ? links[last] : 0;
+    for (unsigned slot = firsts[limit]; slot < last; slot++)
+        out += links[slot];
+    *ret_unknown = limit == SPAN_LEAF ? links[last] : 0;
+    return out;
+}
+
+/* Links out of all dimensions; *ret_limited: bit of each limited dimension's traffic. */
+static uint64_t all_links_out(const struct policy *policy, const struct mapping_cost *cost,
+                              unsigned *ret_limited)
+{
+    uint64_t out = 0, unknown;
+    *ret_limited = 1u << TRAFFIC_TP;
+    for (unsigned i = 0; i < SPAN_DIMENSION_COUNT; i++) {
+        out += objective_links_out(policy, cost, (enum span_dimension)i, &unknown);
+        if (policy->spans[i] != SPAN_OFF)
+            *ret_limited |= 1u << span_traffic[i];
+    }
+    return out;
+}
+
+/* The map that keeps the limited groups nearest, where the given one breaks spans and that one does
+ * not. Takes the map. */
+static struct rank_map *keep_spans(struct choice *choice, struct rank_map *map,
+                                   struct objective_result *ret, struct error_info *err)
+{
+    CLEANUP(rank_map) struct rank_map *given = map;
+    const struct policy *policy = choice->request->policy;
+    if (!given || !policy || choice->mapping.identity ||
+        all_links_out(policy, &ret->cost, &choice->mapping.near_dimensions) == 0)
+        return move_pointer(given);
+    CLEANUP(rank_map) struct rank_map *near = map_by(choice, OBJECTIVE_GOLDEN, err);
+    if (!near)
+        return NULL;
+    struct objective_result result = golden_result(choice, near, NULL);
+    if (all_links_out(policy, &result.cost, &choice->mapping.near_dimensions) > 0)
+        return move_pointer(given);
+    if (choice->known) {
+        result.quality = ret->quality;
+        result.quality.cost = result.golden_seconds;
+        result.quality.optimal = result.quality.cost <= ret->quality.lower_bound;
+        if (result.quality.optimal) /* by its last bits at most */
+            result.quality.lower_bound = result.quality.cost;
+    }
+    *ret = result;
+    return move_pointer(near);
+}
+
 struct rank_map *objective_map(const struct plan_request *request, const struct plan *plan,
                                uint64_t world, bool locality, const struct mapping_wishes *wishes,
                                struct objective_result *ret, struct error_info *err)
@@ -144,12 +206,11 @@ struct rank_map *objective_map(const struct plan_request *request, const struct 
     if (check_objective(request, err) < 0 || find_figures(&choice, plan, err) < 0)
         return NULL;
     if (choice.known && !choice.mapping.identity)
-        return choose(&choice, ret, err);
-    CLEANUP(rank_map) struct rank_map *map = map_by(&choice, OBJECTIVE_GOLDEN, err);
-    if (!map)
-        return NULL;
-    *ret = golden_result(&choice, map, NULL);
-    return move_pointer(map);
+        return keep_spans(&choice, choose(&choice, ret, err), ret, err);
+    struct rank_map *map = map_by(&choice, OBJECTIVE_GOLDEN, err);
+    if (map)
+        *ret = golden_result(&choice, map, NULL);
+    return keep_spans(&choice, map, ret, err);
 }
 
 static double order_cost(const struct plan_request *request, const struct plan *plan,

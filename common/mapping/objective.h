@@ -6,6 +6,9 @@
  * cost: the fewest exposed seconds of communication (mapping_cost.h). Needs a model.
  * auto: golden, unless the cost's map saves more than OBJECTIVE_MARGIN of golden's seconds.
  *
+ * Where that map breaks the policy's spans, and one that keeps the limited groups nearest does
+ * not, it is that one.
+ *
  * The bound is of the seconds where a model says how many bytes go where, else of the rule's
  * weights.
  */
@@ -40,6 +43,11 @@ struct objective_result {
 struct rank_map *objective_map(const struct plan_request *request, const struct plan *plan,
                                uint64_t world, bool locality, const struct mapping_wishes *wishes,
                                struct objective_result *ret, struct error_info *err);
+
+/* Links of the dimension's groups that leave what the policy's spans names; *ret_unknown: of those
+ * not counted, what goes where nobody knows the switches. */
+uint64_t objective_links_out(const struct policy *policy, const struct mapping_cost *cost,
+                             enum span_dimension dimension, uint64_t *ret_unknown);
 
 /* order=auto: of the orders that the framework can be told and its assertions allow
  * (rank_order_check), the one whose map costs least; of equals the framework's own. */

@@ -138,32 +138,19 @@ static void check_map(const struct plan_request *request, struct placement *plac
     take_verdict(placement, &verdict);
 }
 
-/* The links of one dimension's groups in the finished map that leave what spans names. Where
- * nobody knows the NVLink, the sizes have been called unknown already. */
+/* Where nobody knows the NVLink, the sizes have been called unknown already. */
 static void check_reach(const struct plan_request *request, struct placement *placement,
                         enum span_dimension dimension, unsigned size)
 {
-    static const enum traffic_dimension traffic[SPAN_DIMENSION_COUNT] = {TRAFFIC_CP, TRAFFIC_EP,
-                                                                         TRAFFIC_DP, TRAFFIC_PP};
-    static const unsigned firsts[POLICY_SPAN_COUNT] = {
-        [SPAN_LEAF] = COST_SLOT_TIERS + 1,
-        [SPAN_NVLINK_DOMAIN] = COST_SLOT_TIERS,
-        [SPAN_NODE] = COST_SLOT_DOMAIN,
-    };
-    const struct mapping_cost *cost = &placement->outlook.cost;
-    const uint64_t *links = cost->pairs[traffic[dimension]];
-    enum policy_span limit = (enum policy_span)request->policy->spans[dimension];
     struct policy_place place;
     struct policy_verdict verdict;
-    uint64_t out = 0, unknown = links[cost->slot_count - 1];
+    uint64_t unknown;
+    uint64_t out =
+        objective_links_out(request->policy, &placement->outlook.cost, dimension, &unknown);
     policy_place_of(request->cluster, ranks_per_node(request), world_of(request),
                     request->policy_where, &place);
-    if (limit == SPAN_OFF || (limit == SPAN_NVLINK_DOMAIN && !place.nvlink_known))
+    if (request->policy->spans[dimension] == SPAN_NVLINK_DOMAIN && !place.nvlink_known)
         return;
-    for (unsigned slot = firsts[limit]; slot + 1 < cost->slot_count; slot++)
-        out += links[slot];
-    if (limit != SPAN_LEAF)
-        out += unknown;
     policy_check_reach(request->policy, dimension, size, out, unknown, &place, &verdict);
     take_verdict(placement, &verdict);
 }

@@ -128,6 +128,37 @@ static void takes_the_cost_beyond_the_margin(void **state)
     bench_done(&golden);
 }
 
+/* Where the usual map breaks spans and another does not, it is the other. */
+static void keeps_the_spans_of_the_policy(void **state)
+{
+    (void)state;
+    static const struct degrees jobs[] = {
+        {8, 1, 1, 8, 2, 1, 7, 1, 7}, {8, 1, 1, 8, 4, 1, 3, 1, 3}, {8, 1, 1, 8, 3, 1, 4, 1, 4},
+        {8, 1, 1, 8, 4, 1, 4, 1, 4}, {8, 1, 1, 8, 5, 1, 2, 1, 2}, {8, 1, 1, 8, 3, 1, 5, 1, 5},
+    };
+    static const char *const keys[] = {"global_batch=64", "global_batch=64,objective=golden"};
+    unsigned kept = 0;
+    for (size_t i = 0; i < COUNT_OF(jobs) * COUNT_OF(keys) * 2; i++) {
+        struct bench bench;
+        struct policy limited = policy_default;
+        uint64_t unknown;
+        enum span_dimension dimension = i % 2 ? SPAN_DP : SPAN_PP;
+        limited.spans[dimension] = SPAN_LEAF;
+        open_bench(&bench, keys[i / 2 % 2]);
+        const struct plan plan = plan_of(&jobs[i / 4], ORDER_TP_CP_EP_DP_PP);
+        const struct objective_result usual = mapped(&bench, &plan);
+        bench.fixture.request.policy = &limited;
+        const struct objective_result result = mapped(&bench, &plan);
+        uint64_t before = objective_links_out(&limited, &usual.cost, dimension, &unknown);
+        uint64_t after = objective_links_out(&limited, &result.cost, dimension, &unknown);
+        assert_true(after == 0 || after == before);
+        assert_true(result.quality.lower_bound <= result.quality.cost);
+        kept += after < before;
+        bench_done(&bench);
+    }
+    assert_true(kept > 0);
+}
+
 static void refuses_cost_without_a_model(void **state)
 {
     (void)state;
@@ -289,6 +320,7 @@ static void fails_cleanly_without_memory(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(takes_the_cost_beyond_the_margin),
+    cmocka_unit_test(keeps_the_spans_of_the_policy),
     cmocka_unit_test(refuses_cost_without_a_model),
     cmocka_unit_test(follows_the_rule_without_a_model),
     cmocka_unit_test(keeps_the_nodes_order_when_wished),

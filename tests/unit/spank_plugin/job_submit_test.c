@@ -96,6 +96,7 @@ static void submit(const struct submit_case *one, const char *old_comment)
 }
 
 #define DENIED ESLURM_ACCESS_DENIED
+#define SPANS_NODE "policy: {spans: {cp: node, pp: node}}\n"
 #define REQUIRE SCHEMA "policy: {require_plan: deny}\n"
 static const struct submit_case cases[] = {
     /* not ours */
@@ -132,6 +133,23 @@ static const struct submit_case cases[] = {
     {SCHEMA "policy: {max_tp: 4}\n", "tp=8", NULL, NULL, NULL, 0, DENIED, "policy max-tp", NULL},
     {SCHEMA "policy: {orders: [tp-cp-ep-dp-pp]}\n", "tp=8,order=tp-cp-ep-pp-dp", NULL, NULL,
      "gres:gpu:8", 8, DENIED, "policy order: order=tp-cp-ep-pp-dp", NULL},
+    {SCHEMA SPANS_NODE, "tp=4,cp=4", "gpu", NULL, "gres:gpu:8", 8, DENIED,
+     "policy spans: cp=4 reaches over 16 GPUs in a row, its groups are to lie in one node, and "
+     "partition gpu has 8",
+     NULL},
+    {SCHEMA SPANS_NODE, "cp=16", NULL, NULL, "gres:gpu:8", 8, DENIED, "policy spans: cp=16", NULL},
+    {SCHEMA SPANS_NODE, "tp=4,cp=2", NULL, NULL, "gres:gpu:8", 8, 0, NULL,
+     "parplan: tp=4,cp=2 policy=ok"},
+    {SCHEMA SPANS_NODE, "tp=2,cp=3", NULL, NULL, "gres:gpu:8", 8, DENIED,
+     "policy span-splits-node: cp=3", NULL},
+    {SCHEMA SPANS_NODE, "tp=2,cp=3", NULL, NULL, "gres:gpu:8", 6, 0, NULL,
+     "parplan: tp=2,cp=3 policy=ok"},
+    {SCHEMA SPANS_NODE, "tp=4,pp=4,dp=2", NULL, NULL, "gres:gpu:8", 8, DENIED, "policy spans: pp=4",
+     NULL},
+    {SCHEMA SPANS_NODE, "tp=4,pp=2,order=auto", NULL, NULL, "gres:gpu:8", 8, 0, NULL,
+     "parplan: tp=4,pp=2,order=auto policy=ok"},
+    {SCHEMA SPANS_NODE, "tp=4,cp=4", NULL, NULL, NULL, 0, 0, NULL,
+     "parplan: tp=4,cp=4 policy=pending"},
     {SCHEMA "enabled: false\npolicy: {require_plan: deny}\n", "tp=16", NULL, NULL, "gres:gpu:8", 8,
      0, NULL, NULL},
     /* require_plan */

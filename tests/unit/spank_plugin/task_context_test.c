@@ -350,6 +350,19 @@ static void takes_the_step_s_scopes(void **state)
     assert_non_null(strstr(fake_spank_error(), "policy order: order=tp-cp-ep-dp-pp"));
 }
 
+/* tp=4, pp=2 on nodes of 4 GPUs, whatever srun said of it. */
+static void refuses_groups_that_reach_too_far(void **state)
+{
+    (void)state;
+    write_config("schema: parplan.config/1\npolicy: {spans: {cp: node, pp: leaf}}\n");
+    pass(&two_nodes, plan_text, "policy ok");
+    write_config("schema: parplan.config/1\npolicy: {spans: {pp: node}}\n");
+    begin(&two_nodes, plan_text);
+    task_context_prepare(NULL);
+    assert_int_equal(task_context_apply(NULL), -1);
+    assert_non_null(strstr(fake_spank_error(), "policy spans: pp=2 reaches over 8 GPUs in a row"));
+}
+
 static void refuses_hidden_gpus(void **state)
 {
     (void)state;
@@ -364,6 +377,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_every_variable),
+        cmocka_unit_test(refuses_groups_that_reach_too_far),
         cmocka_unit_test(takes_the_reserved_port),
         cmocka_unit_test(leaves_steps_without_a_plan_alone),
         cmocka_unit_test(refuses_hostile_plans),
