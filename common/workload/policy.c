@@ -41,6 +41,7 @@ struct check {
     const char *where;
     struct policy_verdict *ret;
     const char *group; /* "cp"; NULL: tp is judged */
+    unsigned part;     /* which group, as a number */
 };
 
 /* The worst verdict stands, of equal ones the first. usable: the tp to advise, 0: none. */
@@ -68,6 +69,7 @@ say(const struct check *check, enum policy_result result, enum policy_code code,
     error_clean_text(ret->text);
     ret->result = result;
     ret->code = code;
+    ret->part = code == POLICY_SPANS || code == POLICY_SPAN_SPLITS ? check->part : 0;
 }
 
 #ifdef TEXTS_PACKED /* base/texts/packed_text.h */
@@ -294,7 +296,7 @@ static struct check start_check(const struct policy *policy, unsigned tp,
 {
     *ret = (struct policy_verdict){.result = POLICY_ALLOWED, .code = POLICY_OK};
     return (struct check){
-        policy, tp, place, place && place->where ? place->where : "each node here", ret, NULL};
+        policy, tp, place, place && place->where ? place->where : "each node here", ret, NULL, 0};
 }
 
 void policy_check(const struct policy *policy, const struct degrees *degrees,
@@ -460,6 +462,7 @@ void policy_check_spans(const struct policy *policy, const struct degrees *degre
         struct span span = span_of(policy, degrees, order, (enum span_dimension)i);
         enum holding holding = span_holds(&span, place);
         check.group = span_names[i];
+        check.part = i;
         check.tp = span.size;
         if (holding == HOLDS_NOT)
             check_span(&check, &span);
@@ -476,6 +479,7 @@ void policy_check_reach(const struct policy *policy, enum span_dimension dimensi
 {
     struct check check = start_check(policy, size, place, ret);
     check.group = span_names[dimension];
+    check.part = dimension;
     if (links_out > 0)
         say(&check, violation_result(policy), POLICY_SPANS, 0,
             "on the nodes of this job %llu links of %s groups (%s=%u) leave their %s; ask for "

@@ -76,6 +76,7 @@ enum policy_result { POLICY_ALLOWED, POLICY_WARNED, POLICY_DENIED };
 struct policy_verdict {
     enum policy_result result;
     enum policy_code code;
+    unsigned part;                /* of spans' codes: enum span_dimension; else 0 */
     char text[POLICY_TEXT_BYTES]; /* "policy tp-within-node: tp=16 needs 16 GPUs in one node, …" */
 };
 

@@ -21,6 +21,8 @@ static const unsigned char fields[POLICY_CODE_COUNT] = {
     [POLICY_PLAN_REQUIRED] = FIELD(require_plan),
     [POLICY_ORDER_NOT_ALLOWED] = FIELD(orders),
     [POLICY_NODE_MISMATCH] = FIELD(on_mismatch),
+    [POLICY_SPANS] = FIELD(spans),
+    [POLICY_SPAN_SPLITS] = FIELD(spans),
 };
 
 /* The last scope that changes the field, as they apply one after the other. */
@@ -49,7 +51,7 @@ void policy_origin_add(const struct policy *general, const struct policy_scopes 
     size_t length = strcspn(verdict->text, ":");
     if (field == 0 || !verdict->text[length])
         return;
-    unsigned scope = find_scope(general, scopes, subject, field - 1);
+    unsigned scope = find_scope(general, scopes, subject, field - 1 + verdict->part);
     if (scope == POLICY_SCOPE_COUNT)
         return;
     snprintf(text, sizeof(text), "%.*s (%s %.64s)%s", (int)length, verdict->text,
