@@ -374,15 +374,36 @@ END
 # sent to munge's default socket, and tries again seconds later. So is a step that ends then, and
 # the next one waits for it.
 @test "scontrol reconfigure, requeue" {
-    local ended="while squeue -hs -o %i | grep -q '[.]0\$'; do sleep 0.1; done"
     local reconfigure="sleep 0.3; scontrol reconfigure; sleep 0.3"
     reconfigure+="; until timeout 5 scontrol ping | grep -q UP; do sleep 0.1; done"
     load_plugins around
     STAND_IN_BEFORE=$reconfigure launch "reconfigured before the plan" "ranked 8" --parplan=tp=4
+    wait_until_launched
     STAND_IN_BEHIND=$reconfigure launch "reconfigured behind the plan" "ranked 8" --parplan=tp=4
-    batch "reconfigured between steps" "ranked 8" -- \
-        "srun --parplan=tp=4 true && { $ended; $reconfigure; } && srun --parplan=tp=4 $show"
+    wait_until_launched
+    cat >"$BATS_TEST_TMPDIR/between" <<END
+#!/bin/bash
+srun --parplan=tp=4 true
+while squeue -hs -o %i | grep -q '[.]0\$'; do sleep 0.1; done
+$reconfigure
+until timeout 3 srun -Q true; do :; done
+exec srun --parplan=tp=4 $show
+END
+    chmod +x "$BATS_TEST_TMPDIR/between"
+    fault "reconfigured between steps" "ranked 8" salloc -Q -N2 --ntasks-per-node=4 --gres=gpu:8 \
+        "$BATS_TEST_TMPDIR/between"
+    wait_until_launched
     requeued_job
+}
+
+# slurmds read their configuration behind scontrol's back, and what they are told to launch then may
+# be lost: until a step of no plan has run.
+wait_until_launched() {
+    local i
+    for ((i = 0; i < 6; i++)); do
+        ! timeout 10 srun -Q -N4 true || break
+    done
+    wait_until_idle
 }
 
 # Slurm lets a requeued job wait for two minutes, if it is not told otherwise.
