@@ -153,6 +153,7 @@ END
 }
 
 @test "torchrun on nodes of one GPU" {
+    # shellcheck disable=SC2016 # the task's
     run_srun -N2 --ntasks-per-node=1 --gres=gpu:1 --parplan=dp=2 \
         bash -c 'echo $RANK $PET_NODE_RANK $PET_NNODES $PET_NPROC_PER_NODE'
     expect_status 0
