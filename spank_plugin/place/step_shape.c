@@ -34,8 +34,8 @@ int step_shape_find(const struct step_shape *asked, const struct step_shape *job
                      : tasks                    ? tasks / per_node
                                                 : usable;
     if (usable == 0)
-        return error_set(err, "place=slurm: spare=%u leaves none of the job's %u nodes; use less", spare,
-                         has);
+        return error_set(err, "place=slurm: spare=%u leaves none of the job's %u nodes; use less",
+                         spare, has);
     uint64_t filled = (uint64_t)nodes * per_node;
     if (nodes == 0 || nodes > usable || filled > STEP_SHAPE_MAXIMUM || (tasks && tasks != filled))
         return error_set(err,
