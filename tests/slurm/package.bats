@@ -14,7 +14,8 @@ setup_file() {
     command -v dpkg-shlibdeps >/dev/null || return 0
     "$project/manifests/debian/build" "$PARPLAN_BUILD" 0.1.0 "$OUT" >"$BATS_FILE_TMPDIR/names"
     dpkg-deb -x "$OUT"/parplan_0.1.0_*.deb "$TREE"
-    chmod 755 "$BATS_FILE_TMPDIR" "$TREE"
+    # bats closes its folder to other users, and doctor would say so
+    chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$TREE"
 }
 
 setup() {

@@ -287,8 +287,8 @@ static void leaves_a_rendezvous_that_agrees(void **state)
     static const struct step_case cases[] = {
         {"n[01-02]", 1, "h100", "tp=8", {"torchrun", "--rdzv_backend=c10d"}, .blocks = by_name},
         {"n01", 1, "h100", "tp=8", {"torchrun", "--standalone"}, .blocks = by_name},
-        {"n[01-04]", 1, "h100", "auto", {"torchrun", "--rdzv_backend=c10d"}, NULL},
-        {"n[01-08]", 1, "h100", "tp=8,pp=4", {"torchrun", "--rdzv_backend=static"}, NULL},
+        {"n[01-04]", 1, "h100", "auto", {"torchrun", "--rdzv_backend=c10d"}, .blocks = NULL},
+        {"n[01-08]", 1, "h100", "tp=8,pp=4", {"torchrun", "--rdzv_backend=static"}, .blocks = NULL},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct error_info err = {.kind = ERROR_NONE};
