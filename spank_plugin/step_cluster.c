@@ -40,8 +40,8 @@ static struct node_topology *node_of_step(const struct step_facts *facts, const 
         return node_topology_from_preset(preset, gpus, err);
     if (cluster && strcmp(cluster, "slurm") != 0)
         return error_null(error_set(err,
-                                    "cluster: \"%s\" in parplan.yaml is no known preset; see "
-                                    "parplan topology --help for the list",
+                                    "cluster: \"%s\" in parplan.yaml is no preset that "
+                                    "`parplan gpus` lists",
                                     cluster));
     unsigned ranks = facts->tasks_per_node > 1 ? facts->tasks_per_node : facts->gpus_per_node;
     unsigned count = facts->node_gpus > ranks ? facts->node_gpus : ranks;

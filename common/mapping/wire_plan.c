@@ -440,8 +440,8 @@ static int decode_line(struct wire_plan *wire, char *line, struct error_info *er
 
 struct wire_plan *wire_plan_decode(const char *text, struct error_info *err)
 {
-    size_t length = strnlen(text, WIRE_PLAN_MAXIMUM_BYTES);
-    if (length == WIRE_PLAN_MAXIMUM_BYTES)
+    size_t length = strlen(text);
+    if (length >= WIRE_PLAN_MAXIMUM_BYTES)
         return error_null(
             error_set(err, "has more than %u characters", WIRE_PLAN_MAXIMUM_BYTES - 1));
     CLEANUP(wire_plan) struct wire_plan *wire = plan_allocate(err);

@@ -41,6 +41,7 @@ static void judge_given(const struct plan_context *context, struct policy_verdic
     struct degrees degrees = DEGREES_ONE, given;
     struct policy_verdict spans;
     degrees.tp = (unsigned)job_spec_number(context->request->job, JOB_TP, 1);
+    degrees.etp = (unsigned)job_spec_number(context->request->job, JOB_ETP, 1);
     policy_check(&context->policy, &degrees, &context->place, ret);
     job_spec_degrees(context->request->job, &given);
     policy_check_spans(&context->policy, &given, context->order, &context->place, &spans);

@@ -186,10 +186,10 @@ static int find_key(const char *name, const char *where, enum job_key *ret, stru
 static int check_text(const char *value, struct error_info *err)
 {
     char clean[JOB_TEXT_MAXIMUM_BYTES + 1];
-    size_t bytes = strnlen(value, sizeof(clean));
+    size_t bytes = strlen(value);
     if (bytes == 0)
         return error_set(err, "a value is missing; write key=value");
-    if (bytes == sizeof(clean))
+    if (bytes >= sizeof(clean))
         return error_set(err, "the value is longer than %u bytes", JOB_TEXT_MAXIMUM_BYTES);
     memcpy(clean, value, bytes + 1);
     error_clean_text(clean);
@@ -342,8 +342,8 @@ int job_spec_parse_option(struct job_spec *spec, const char *option, const char 
                           struct error_info *err)
 {
     char text[JOB_OPTION_MAXIMUM_BYTES + 1];
-    size_t bytes = strnlen(option, sizeof(text));
-    if (bytes == sizeof(text))
+    size_t bytes = strlen(option);
+    if (bytes >= sizeof(text))
         return error_set(err, "%s: longer than %u bytes; write the keys into a job file", where,
                          JOB_OPTION_MAXIMUM_BYTES);
     if (bytes == 0)

@@ -426,8 +426,8 @@ static const struct model_family *find_exactly(const char *name)
 const struct model_family *model_family_find(const char *name)
 {
     char part[FAMILY_NAME_MAXIMUM_BYTES];
-    size_t bytes = strnlen(name, sizeof(part)), ending = sizeof(TEXT_PART) - 1;
-    if (bytes <= ending || bytes == sizeof(part) || strcmp(name + bytes - ending, TEXT_PART) != 0)
+    size_t bytes = strlen(name), ending = sizeof(TEXT_PART) - 1;
+    if (bytes <= ending || bytes >= sizeof(part) || strcmp(name + bytes - ending, TEXT_PART) != 0)
         return find_exactly(name);
     memcpy(part, name, bytes - ending);
     part[bytes - ending] = '\0';

@@ -302,7 +302,9 @@ static struct check start_check(const struct policy *policy, unsigned tp,
 void policy_check(const struct policy *policy, const struct degrees *degrees,
                   const struct policy_place *place, struct policy_verdict *ret)
 {
-    const struct check check = start_check(policy, degrees->tp, place, ret);
+    bool experts = degrees->etp > degrees->tp;
+    const struct check check =
+        start_check(policy, experts ? degrees->etp : degrees->tp, place, ret);
     check_maximum(&check);
     check_sound(&check);
     if (check.tp <= 1)
@@ -311,6 +313,9 @@ void policy_check(const struct policy *policy, const struct degrees *degrees,
         check_node(&check);
     else if (policy->tp_within == TP_WITHIN_NVLINK_DOMAIN)
         check_domain(&check);
+    size_t length = strlen(ret->text);
+    if (experts && length > 0)
+        snprintf(ret->text + length, sizeof(ret->text) - length, " for etp too");
 }
 
 void policy_check_split(const struct policy *policy, unsigned tp, uint64_t links_out,

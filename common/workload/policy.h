@@ -82,14 +82,13 @@ struct policy_verdict {
 
 const char *policy_code_name(enum policy_code code); /* stable: "tp-within-node" */
 
-/* The verdict on given, complete degrees (tp is what counts): of all that speaks against them
- * the worst, and of equals the first. tp=1 is always allowed, with a warning where a node's
- * GPUs have all lost their NVLink: CUDA may not start there.
- * on_violation: fix changes only degrees that parplan chose (it never chooses more than
- * policy_largest_tp): given ones are denied, and the text says so.
- * tp_within node also warns (POLICY_TP_EXCEEDS_DOMAIN) where NVLink is known not to join the
- * GPUs of every TP group: pairs of A6000 and PCIe boxes allow tp=8, slowly.
- * tp_within nvlink_domain: a group may take whole nodes of one domain, or a whole part of a
+/* The verdict on given, complete degrees (the larger of tp and etp is what counts): of all that
+ * speaks against them the worst, and of equals the first. tp=1 is always allowed, with a warning
+ * where a node's GPUs have all lost their NVLink: CUDA may not start there. on_violation: fix
+ * changes only degrees that parplan chose (it never chooses more than policy_largest_tp): given
+ * ones are denied, and the text says so. tp_within node also warns (POLICY_TP_EXCEEDS_DOMAIN) where
+ * NVLink is known not to join the GPUs of every TP group: pairs of A6000 and PCIe boxes allow tp=8,
+ * slowly. tp_within nvlink_domain: a group may take whole nodes of one domain, or a whole part of a
  * node, nothing between, and the domains must hold all groups of the job.
  * GPUs that have lost NVLink or are cut into instances hold no TP group; tp_within: off makes
  * that a warning. What a text advises is allowed there. */

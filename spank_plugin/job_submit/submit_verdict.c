@@ -11,7 +11,7 @@
 struct declaration {
     bool planned; /* not "off", not absent */
     struct degrees degrees;
-    bool ordered; /* order is given */
+    bool ordered; /* order is given; else the command's flags may still name one */
     enum rank_order order;
 };
 
@@ -65,7 +65,7 @@ static void judge(const struct declaration *declaration, const struct submit_req
     policy_check_spans(&known, &declaration->degrees, declaration->order, &place, &verdict);
     if (verdict.code != POLICY_SPAN_SPLITS || request->exact)
         keep_worse(worst, &verdict);
-    if (declaration->degrees.tp == 0)
+    if (declaration->degrees.tp == 0 && declaration->degrees.etp == 0)
         return;
     policy_check(&known, &declaration->degrees, &place, &verdict);
     if (verdict.code != POLICY_TP_SPLITS_NODE || request->exact)
@@ -75,7 +75,7 @@ static void judge(const struct declaration *declaration, const struct submit_req
 /* One name of "gpu,debug", and how long it is. */
 static void judge_partition(const struct admin_config *config, const struct submit_request *request,
                             const struct declaration *declaration, const char *name, size_t length,
-                            struct policy_verdict *worst)
+                            struct submit_verdict *found)
 {
     char partition[SUBMIT_NAME_BYTES] = "", where[SUBMIT_NAME_BYTES + 16] = "this request";
     struct policy_subject subject = request->subject;
@@ -89,7 +89,9 @@ static void judge_partition(const struct admin_config *config, const struct subm
     admin_config_policy(config, &subject, &policy);
     judge(declaration, request, &policy, where, &verdict);
     policy_origin_add(&config->policy, &config->scopes, &subject, &verdict);
-    keep_worse(worst, &verdict);
+    keep_worse(&found->verdict, &verdict);
+    if (policy.orders && !declaration->ordered)
+        found->pending = true;
 }
 
 int submit_verdict_find(const struct admin_config *config, const struct submit_request *request,
@@ -103,14 +105,14 @@ int submit_verdict_find(const struct admin_config *config, const struct submit_r
         return -1;
     for (unsigned i = 0; i < SUBMIT_PARTITIONS_MAXIMUM; i++) {
         size_t length = strcspn(name, ",");
-        judge_partition(config, request, &declaration, name, length, &found.verdict);
+        judge_partition(config, request, &declaration, name, length, &found);
         if (!name[length])
             break;
         name += length + 1;
     }
     found.uses = found.uses || found.verdict.code != POLICY_OK;
     found.pending = declaration.planned && found.verdict.code == POLICY_OK &&
-                    (declaration.degrees.tp == 0 ||
+                    (found.pending || declaration.degrees.tp == 0 ||
                      (declaration.degrees.tp > 1 && request->gpus_per_node == 0));
     snprintf(found.plan, sizeof(found.plan), "%s", option ? option : "none");
     error_clean_text(found.plan);

@@ -15,7 +15,7 @@
 
 struct submit_verdict {
     bool uses;    /* the job declares a plan, or the policy asks for one: else nothing is said */
-    bool pending; /* its degrees, or its nodes, are not known yet */
+    bool pending; /* its degrees, its order or its nodes are not known yet */
     char plan[SUBMIT_PLAN_BYTES];  /* as declared, cleaned, perhaps cut; "none" */
     struct policy_verdict verdict; /* of several partitions the worst */
 };

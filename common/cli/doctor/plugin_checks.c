@@ -200,8 +200,9 @@ static void judge_submit_config(const struct doctor_facts *facts, const char *gi
                      said, ours);
     else if (!config)
         findings_add(findings, point, FINDING_FAULT,
-                     "PARPLAN_CONFIG of slurmctld (%s), no job is judged: %s%s", said, why.text,
-                     remedy_unless_in(why.text, "; mend it"));
+                     "PARPLAN_CONFIG of slurmctld (%s), no job is judged, or all by what it read "
+                     "before: %s%s",
+                     said, why.text, remedy_unless_in(why.text, "; mend it"));
     else
         findings_add(findings, point, FINDING_OK, "PARPLAN_CONFIG of slurmctld (%s), as srun",
                      said);

@@ -82,7 +82,11 @@ static int check_job(const struct job_spec *job, struct error_info *err)
 {
     const struct job_value *model = &job->values[JOB_MODEL];
     bool placed = job_spec_number(job, JOB_PLACE, PLACE_ENV) == PLACE_SLURM;
-    if (job_spec_number(job, JOB_SPARE, 0) > 0 && !placed)
+    if (placed)
+        return error_set(err,
+                         "place=slurm is read from the option of srun, sbatch or salloc alone, "
+                         "and every step would run without a plan; take it out");
+    if (job_spec_number(job, JOB_SPARE, 0) > 0)
         return error_set(err, "spare is of place=slurm alone; take spare out");
     if (job_spec_order_is_open(job))
         return error_set(err, "order=auto leaves open how programs number their ranks; name one");

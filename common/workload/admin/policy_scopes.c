@@ -3,6 +3,7 @@
 #include "base/yaml_fields.h"
 #include "workload/rank_order.h"
 #include <string.h>
+#include <strings.h>
 
 const char *const policy_scope_variables[POLICY_SCOPE_COUNT] = {
     [SCOPE_PARTITION] = "SLURM_JOB_PARTITION", [SCOPE_QOS] = "SLURM_JOB_QOS",
@@ -173,12 +174,18 @@ int policy_scopes_read(const struct yaml_node *node, struct arena *arena, struct
     return 0;
 }
 
+/* Slurm has QOS and accounts in lower case, however they were typed. */
+static bool is_named(const struct policy_rule *rule, unsigned scope, const char *name)
+{
+    return (only_tightens(scope) ? strcasecmp : strcmp)(rule->name, name) == 0;
+}
+
 static const union policy_change *find(const struct policy_scopes *scopes, unsigned scope,
                                        const char *name)
 {
     unsigned section = scope == SCOPE_USER_ID ? SCOPE_USER : scope;
     for (size_t i = 0; name && i < scopes->sections[section].count; i++)
-        if (strcmp(scopes->sections[section].rules[i].name, name) == 0)
+        if (is_named(&scopes->sections[section].rules[i], scope, name))
             return &scopes->sections[section].rules[i].change;
     return NULL;
 }

@@ -150,6 +150,14 @@ static const struct submit_case cases[] = {
      "parplan: tp=4,pp=2,order=auto policy=ok"},
     {SCHEMA SPANS_NODE, "tp=4,cp=4", NULL, NULL, NULL, 0, 0, NULL,
      "parplan: tp=4,cp=4 policy=pending"},
+    /* the command's flags may name the order */
+    {SCHEMA "policy: {orders: [tp-cp-ep-pp-dp]}\n", "tp=4,pp=2", NULL, NULL, "gres:gpu:8", 8, 0,
+     NULL, "parplan: tp=4,pp=2 policy=pending"},
+    /* the experts' TP is one too */
+    {SCHEMA, "tp=1,etp=16", NULL, NULL, "gres:gpu:8", 8, DENIED, "policy tp-within-node: tp=16",
+     NULL},
+    {SCHEMA "policy: {max_tp: 4}\n", "etp=8", NULL, NULL, "gres:gpu:8", 8, DENIED,
+     "policy max-tp: tp=8", NULL},
     {SCHEMA "enabled: false\npolicy: {require_plan: deny}\n", "tp=16", NULL, NULL, "gres:gpu:8", 8,
      0, NULL, NULL},
     /* require_plan */

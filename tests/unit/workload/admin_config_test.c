@@ -152,6 +152,8 @@ static void orders_of_accounts_only_narrow(void **state)
         {{{NULL, NULL, "a"}}, 2},
         {{{"one", NULL, "a"}}, 1}, /* none in common: the first list stays */
         {{{"one", NULL, "b"}}, 1},
+        {{{NULL, NULL, "A"}}, 2}, /* Slurm has accounts in lower case */
+        {{{"ONE"}}, 0},
         {{{"one", NULL, "a", "u"}}, 3},
     };
     CLEANUP(admin_config) struct admin_config *config = parse(text, NULL);
