@@ -274,11 +274,15 @@ static int plan_step(struct launch *launch)
     return plan_and_ship(launch);
 }
 
-/* Fewer nodes or tasks than the job has: a helper beside the training step. */
+/* Fewer nodes or ranks than the job has: a helper beside the training step. A job that was given
+ * no number of tasks has a rank for each GPU, and so has a step of one task on each node. */
 static bool is_smaller_than_job(const struct step_facts *facts)
 {
-    uint64_t nodes = facts->nodes ? node_list_count(facts->nodes) : 0;
-    return nodes < allocation.nodes || facts->tasks < allocation.tasks || allocation.tasks == 0;
+    uint64_t nodes = facts->nodes ? node_list_count(facts->nodes) : 0, ranks = facts->tasks;
+    uint64_t wanted = allocation.tasks ? allocation.tasks : nodes * facts->node_gpus;
+    if (ranks == nodes && facts->gpus_per_node)
+        ranks *= facts->gpus_per_node;
+    return nodes < allocation.nodes || ranks < wanted;
 }
 
 static bool lets_pass(const struct launch *launch)

@@ -132,7 +132,8 @@ static int write_text(const char *path, const struct text_buffer *text, struct e
 {
     if (text_buffer_failed(text))
         return error_set_memory(err);
-    CLEANUP_FD int fd = path[0] ? open_report(path, O_TRUNC) : dup(STDERR_FILENO);
+    CLEANUP_FD int fd =
+        path[0] ? open_report(path, O_TRUNC) : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return path_error(path, errno, err);
     /* Opened: from here on a slow reader is waited for. */

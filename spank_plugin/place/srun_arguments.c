@@ -23,6 +23,7 @@ static const struct wanted_option {
     [SRUN_TASKS_PER_NODE] = {"ntasks-per-node", '\0'},
     [SRUN_EXCLUDED] = {"exclude", 'x'},
     [SRUN_NODE_LIST] = {"nodelist", 'w'},
+    [SRUN_RELATIVE] = {"relative", 'r'},
     [SRUN_MPI] = {"mpi", '\0'},
     [SRUN_PARPLAN] = {"parplan", '\0'},
     [SRUN_INTERACTIVE] = {"interactive", '\0'},

@@ -25,6 +25,7 @@ enum srun_argument {
     SRUN_MPI,
     SRUN_PARPLAN,
     SRUN_INTERACTIVE, /* srun inside salloc, that runs the shell */
+    SRUN_RELATIVE,
     SRUN_ARGUMENT_COUNT
 };
 

@@ -81,9 +81,10 @@ static int read_shape(unsigned spare, struct step_shape *ret, struct error_info 
 
 static int check_line(struct error_info *err)
 {
-    if (placement.arguments.values[SRUN_NODE_LIST] || getenv(HOSTS_VARIABLE))
-        return error_set(err, "place=slurm orders the nodes; leave -w and SLURM_HOSTFILE out, and "
-                              "name nodes that are not to be used with -x");
+    if (placement.arguments.values[SRUN_NODE_LIST] || placement.arguments.values[SRUN_RELATIVE] ||
+        getenv(HOSTS_VARIABLE))
+        return error_set(err, "place=slurm orders the nodes; leave -w, -r and SLURM_HOSTFILE out, "
+                              "and name nodes that are not to be used with -x");
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
     if (placement.arguments.values[SRUN_NODES])
         return error_set(err, "place=slurm: this Slurm takes no -N beside an order of nodes; use "

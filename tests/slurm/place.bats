@@ -176,7 +176,7 @@ EOF
 @test "a step that does not come out as planned is refused, and no task starts" {
     local line nodes=$by_leaves
     printf 'n%02d\n' 1 3 4 6 >"$BATS_TEST_TMPDIR/nodes"
-    for line in "-w $nodes --parplan=tp=1" "-w n06,n04,n03,n01 --parplan=tp=1" "-n20 --parplan=tp=1" \
+    for line in "-r1 -N3 -n24 --parplan=tp=1" "-w $nodes --parplan=tp=1" "-w n06,n04,n03,n01 --parplan=tp=1" "-n20 --parplan=tp=1" \
         "-N3-4 --parplan=tp=1" "-F $BATS_TEST_TMPDIR/nodes --parplan=tp=8,pp=2,dp=2"; do
         in_job "srun $line,place=slurm $show"
         expect "exit status of srun $line" "$status" 1
@@ -189,7 +189,7 @@ EOF
     printf 'n04\n%.0s' {1..8} >"$BATS_TEST_TMPDIR/hosts"
     in_job "SLURM_HOSTFILE=$BATS_TEST_TMPDIR/hosts srun -n8 --parplan=tp=8,place=slurm $show"
     expect_status 1
-    expect_match "refusal" "$stderr" "leave -w and SLURM_HOSTFILE out"
+    expect_match "refusal" "$stderr" "leave -w, -r and SLURM_HOSTFILE out"
 }
 
 @test "place=env and --mpi: Slurm's order stays, and is the plan's" {

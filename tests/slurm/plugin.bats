@@ -163,6 +163,24 @@ EOF
     expect_match "notice" "$stderr" "runs without a plan"
 }
 
+@test "an inherited option refuses a step of the whole job, however its tasks are counted" {
+    local shape
+    for shape in "" "--ntasks-per-node=8" "--ntasks-per-node=1"; do
+        # shellcheck disable=SC2086 # words
+        run_client salloc -Q -N2 --exclusive --gres=gpu:8 --parplan=tp=8,pp=4 srun $shape "$show"
+        expect_status 1
+        expect_match "refusal" "$stderr" "needs a multiple of 32 ranks"
+        expect "output" "$output" ""
+    done
+    run_client salloc -Q -N2 --ntasks-per-node=8 --gres=gpu:8 --parplan=tp=8,pp=4 \
+        srun -n2 --ntasks-per-node=1 "$show"
+    expect_status 1
+    run_client salloc -Q -N2 --exclusive --gres=gpu:8 --parplan=tp=8,pp=4 \
+        srun -N2 -n2 --gres=gpu:1 "$show"
+    expect_status 0
+    expect_match "notice" "$stderr" "runs without a plan"
+}
+
 # asked ARGUMENT…: what that srun asks slurmctld about its step beyond what it asks without --parplan
 asked() {
     local option

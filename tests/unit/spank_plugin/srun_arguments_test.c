@@ -29,26 +29,28 @@ static void reads_sruns_own_options(void **state)
         const char *words[WORDS];
         const char *found;
     } rows[] = {
-        {{"srun"}, "1: - - - - - - - -"},
-        {{"srun", "x", "-N5"}, "1: - - - - - - - -"},
-        {{"srun", "-N2", "-n", "16", "x", "-n9"}, "4: 2 16 - - - - - -"},
+        {{"srun"}, "1: - - - - - - - - -"},
+        {{"srun", "x", "-N5"}, "1: - - - - - - - - -"},
+        {{"srun", "-N2", "-n", "16", "x", "-n9"}, "4: 2 16 - - - - - - -"},
         {{"srun", "--nodes=2", "--ntasks", "16", "--ntasks-per-node=8", "x"},
-         "5: 2 16 8 - - - - -"},
-        {{"srun", "-lN", "4", "-uK0", "-I", "x"}, "5: 4 - - - - - - -"},
+         "5: 2 16 8 - - - - - -"},
+        {{"srun", "-lN", "4", "-uK0", "-I", "x"}, "5: 4 - - - - - - - -"},
         {{"srun", "--exact", "--mpi=pmi2", "--parplan", "x", "--mpi=none"},
-         "4: - - - - - pmi2 auto -"},
+         "4: - - - - - pmi2 auto - -"},
         {{"srun", "--parplan=tp=8", "--parplan=tp=4,place=slurm", "--", "-x"},
-         "4: - - - - - - tp=4,place=slurm -"},
-        {{"srun", "-J", "name", "-xn01", "--nodelist", "n02", "x"}, "6: - - - n01 n02 - - -"},
-        {{"srun", "--interactive", "--pty", "bash", "-n4"}, "3: - - - - - - - auto"},
+         "4: - - - - - - tp=4,place=slurm - -"},
+        {{"srun", "-J", "name", "-xn01", "--nodelist", "n02", "x"}, "6: - - - n01 n02 - - - -"},
+        {{"srun", "-r2", "x"}, "2: - - - - - - - - 2"},
+        {{"srun", "--relative=1", "x"}, "2: - - - - - - - - 1"},
+        {{"srun", "--interactive", "--pty", "bash", "-n4"}, "3: - - - - - - - auto -"},
         /* Of another plugin: the next word is its value, unless it is an option. */
         {{"srun", "--container-image", "a", "--container-writable", "-n2", "x"},
-         "5: - 2 - - - - - -"},
-        {{"srun", "--parplan-report", "--mp", "1", "-", "-n3"}, "4: - - - - - - - -"},
-        {{"srun", "-n"}, "2: - - - - - - - -"},
-        {{"srun", "--ntasks"}, "2: - auto - - - - - -"},
-        {{"srun", "--", "-N2"}, "2: - - - - - - - -"},
-        {{"srun", "--="}, "2: - - - - - - - -"},
+         "5: - 2 - - - - - - -"},
+        {{"srun", "--parplan-report", "--mp", "1", "-", "-n3"}, "4: - - - - - - - - -"},
+        {{"srun", "-n"}, "2: - - - - - - - - -"},
+        {{"srun", "--ntasks"}, "2: - auto - - - - - - -"},
+        {{"srun", "--", "-N2"}, "2: - - - - - - - - -"},
+        {{"srun", "--="}, "2: - - - - - - - - -"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct srun_arguments got;
