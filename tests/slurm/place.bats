@@ -108,7 +108,7 @@ EOF
         # From 23.11 on Slurm takes no number of nodes beside an order of them.
         if since 23.11 && [[ $line == -*N* || $line == --nodes* ]]; then
             in_job "srun $line --parplan=tp=8,pp=2,place=slurm $show"
-            expect_match "refusal" "$stderr" "takes no -N beside an order of nodes; use -n"
+            expect_match "refusal" "$stderr" "takes no -N with it; use -n"
             continue
         fi
         in_job "srun $line --parplan=tp=8,pp=2,place=slurm $show"
