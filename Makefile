@@ -822,7 +822,7 @@ PLUGIN_LDFLAGS := $(PLUGIN_CFLAGS) -nostartfiles -Wl,-z,pack-relative-relocs,-z,
 # formats are checked where the same sources are compiled for the command line. PLUGIN_BUILD:
 # common/topology/merge/remarks.h.
 ifeq (,$(findstring clang,$(CC))$(filter-out x86_64%,$(MACHINE)))
-PACKED_TEXTS_BYTES := 9248
+PACKED_TEXTS_BYTES := 9232
 endif
 else ifeq ($(VARIANT),debug)
 OUR_CPPFLAGS += -DMEMORY_TORTURE

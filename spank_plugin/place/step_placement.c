@@ -83,8 +83,7 @@ static int check_line(struct error_info *err)
 {
     if (placement.arguments.values[SRUN_NODE_LIST] || placement.arguments.values[SRUN_RELATIVE] ||
         getenv(HOSTS_VARIABLE))
-        return error_set(err, "place=slurm orders the nodes; leave -w, -r and SLURM_HOSTFILE out; "
-                              "-x leaves nodes out");
+        return error_set(err, "place=slurm orders the nodes; leave -w, -r and SLURM_HOSTFILE out");
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
     if (placement.arguments.values[SRUN_NODES])
         return error_set(err, "place=slurm: this Slurm takes no -N with it; use -n and "

@@ -115,7 +115,7 @@ END
 }
 
 @test "accelerate's YAML, and the DeepSpeed JSON that it names" {
-    printf 'num_processes: 16\nmegatron_lm_config:\n  megatron_lm_tp_degree: 4\n' >acc.yaml
+    printf 'num_processes: 8\nmegatron_lm_config:\n  megatron_lm_tp_degree: 4\n' >acc.yaml
     all_ways acc.yaml acc.yaml:3 ./accelerate launch --config_file acc.yaml train.py
     printf 'deepspeed_config:\n  deepspeed_config_file: ds.json\n' >acc.yaml
     printf '{"tensor_parallel": {"autotp_size": 4}}\n' >ds.json
@@ -130,9 +130,15 @@ END
     refused "--nnodes: nodes: 4, but the step has 2"
     started --parplan=tp=8 ./torchrun --nnodes=2 --nproc_per_node=8 train.py
     expect_status 0
+    printf 'num_machines: 2\nnum_processes: 16\n' >acc.yaml
+    started --parplan=tp=8 ./accelerate launch --config_file acc.yaml train.py
+    refused "acc.yaml:2: processes_per_task: 16, but the step has 8"
+    printf 'num_machines: 2\n' >acc.yaml
+    started --parplan=tp=8 ./accelerate launch --config_file acc.yaml train.py
+    refused "acc.yaml:1: would beat what parplan sets on each node; use torchrun"
     printf 'num_machines: 1\nnum_processes: 8\n' >acc.yaml
     started --parplan=tp=8 ./accelerate launch --config_file acc.yaml train.py
-    refused "acc.yaml:1: nodes: 1, but the step has 2"
+    expect_status 0
 }
 
 @test "a launcher that numbers the nodes by itself" {

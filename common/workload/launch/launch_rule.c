@@ -7,7 +7,6 @@
 static const char count_names[LAUNCH_COUNT_COUNT][19] = {
     [LAUNCH_REPLICATE] = "replicate",
     [LAUNCH_NODES] = "nodes",
-    [LAUNCH_PROCESSES] = "processes",
     [LAUNCH_PROCESSES_PER_TASK] = "processes_per_task",
     [LAUNCH_RANKS_PER_NODE] = "ranks_per_node",
     [LAUNCH_ONE_TASK] = "one_task",
@@ -69,8 +68,9 @@ static int store_count(struct launch_reading *reading, unsigned count, const cha
 {
     uint64_t number = LAUNCH_TOLD;
     bool told = count >= LAUNCH_ONE_TASK;
-    if (!told && parse_unsigned(value, 1, UINT32_MAX, &number, NULL) < 0)
-        return 0; /* "gpu", "1:4" */
+    const char *most = strrchr(value, ':'); /* torchrun waits for the most nodes of "1:4" */
+    if (!told && parse_unsigned(most ? most + 1 : value, 1, UINT32_MAX, &number, NULL) < 0)
+        return 0; /* "gpu" */
     reading->counts->of[count].number = number;
     reading->counts->of[count].where =
         arena_format(reading->spec->arena, "%s: %s", where, told ? value : count_names[count]);
@@ -116,7 +116,6 @@ int launch_counts_check(const struct launch_counts *counts, const struct launch_
 {
     const uint64_t have[LAUNCH_NODE_ORDER] = {
         [LAUNCH_NODES] = step->nodes,
-        [LAUNCH_PROCESSES] = step->nodes * step->ranks_per_node,
         [LAUNCH_PROCESSES_PER_TASK] = step->ranks_per_node / step->tasks_per_node,
         [LAUNCH_RANKS_PER_NODE] = step->ranks_per_node,
         [LAUNCH_ONE_TASK] = LAUNCH_TOLD / step->tasks_per_node,

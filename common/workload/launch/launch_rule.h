@@ -26,7 +26,6 @@
 enum launch_count {
     LAUNCH_REPLICATE, /* data parallel replicas of the shard group: with shard it is dp */
     LAUNCH_NODES,
-    LAUNCH_PROCESSES,          /* in all */
     LAUNCH_PROCESSES_PER_TASK, /* that a launcher such as torchrun starts */
     LAUNCH_RANKS_PER_NODE,
     /* What a launcher does in place of what parplan tells it. */

@@ -45,7 +45,7 @@ static const struct {
                           "train: {global_batch_size: 128, micro_batch_size: 1}\n"},
     {"acc.yaml", "distributed_type: DEEPSPEED\n"
                  "deepspeed_config:\n  deepspeed_config_file: ds.json\n"
-                 "num_machines: 2\nnum_processes: 16\n"},
+                 "num_machines: 1\nnum_processes: 8\n"},
     {"fsdp.yaml", "fsdp_config:\n  fsdp_reshard_after_forward: true\n  fsdp_offload_params: false\n"
                   "parallelism_config:\n  parallelism_config_tp_size: 2\n"},
     {"hsdp.yaml", "fsdp_config: {fsdp_reshard_after_forward: true}\n"
@@ -197,14 +197,16 @@ static const struct {
     const char *message; /* NULL: it is the step's */
 } counted[] = {
     {{"torchrun", "--nnodes=2", "--nproc-per-node", "8", "train.py"}, NULL},
-    {{"torchrun", "--nnodes=1:4", "--nproc_per_node", "gpu", "train.py"}, NULL},
+    {{"torchrun", "--nnodes=1:2", "--nproc_per_node", "gpu", "train.py"}, NULL},
+    {{"torchrun", "--nnodes=1:4", "train.py"}, "--nnodes: nodes: 4, but the step has 2"},
     {{"python", "train.py", "--nnodes", "4"}, NULL},
     {{"torchrun", "--nproc_per_node", "4", "train.py"},
      "--nproc-per-node: processes_per_task: 4, but the step has 8; "},
     {{"python", "-m", "torch.distributed.run", "--nnodes", "4", "x.py"}, "--nnodes: nodes: 4, but"},
     {{"accelerate", "launch", "--config_file", "acc.yaml", "x.py"}, NULL},
-    {{"accelerate", "launch", "--config_file", "acc.yaml", "--num_processes=8", "x.py"},
-     "--num_processes: processes: 8, but the step has 16"},
+    {{"accelerate", "launch", "--config_file", "acc.yaml", "--num_processes=16", "x.py"},
+     "--num_processes: processes_per_task: 16, but the step has 8"},
+    {{"accelerate", "launch", "--num_machines=2", "x.py"}, "--num_machines: would beat"},
     {{"python", "-m", "x", "--deepspeed", "none.json", "--num_gpus", "4"}, NULL},
     {{"deepspeed", "--num_gpus", "4", "x.py"}, "--num_gpus: processes_per_task: 4"},
     {{"python", "gpt/train.py", "--config-name=gpt"}, NULL},
