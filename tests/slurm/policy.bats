@@ -102,6 +102,8 @@ log_has() {
     attempt "sbatch, option in the environment" slurmctld "$word" \
         env SLURM_SPANK__SLURM_SPANK_OPTION_parplan_parplan=tp=16 \
         sbatch "${shape[@]}" --parplan=tp=16 --wrap "touch $launched"
+    attempt "srun --parplan=tp=8,etp=16, the experts' TP" slurmctld "$word.* for etp too" \
+        srun "${shape[@]}" --parplan=tp=8,etp=16 touch "$launched"
     log_has slurmctld 'job_submit/parplan: uid=.* tp=16: denied: policy tp-within-node'
 }
 
@@ -238,6 +240,8 @@ log_has() {
     policy 'accounts: {students: {max_tp: 4}}'
     attempt "a stricter account" slurmctld 'policy max-tp \(account students\): tp=8' \
         srun "${shape[@]}" -A students --parplan=tp=8 touch "$launched"
+    attempt "the account in capitals" slurmctld 'policy max-tp.*tp=8' \
+        srun "${shape[@]}" -A STUDENTS --parplan=tp=8 touch "$launched"
     run_srun "${shape[@]}" -A staff --parplan=tp=8 "$show"
     expect_status 0
     policy "max_tp: 4, users: {$(id -un): {max_tp: 8}}"
