@@ -916,7 +916,7 @@ $(BUILD)/plugin/%.o: %.c $(BUILD)/flags
 
 YAML_EVENTS := $(call programs,$(EMBED_SOURCES))
 YAML_EVENTS_OBJECTS := $(call objects,$(EMBED_SOURCES) $(filter $(addprefix common/base/,arena.c error.c \
-	memory.c name_index.c text_buffer.c text_file.c yaml_document.c),$(BASE_SOURCES)))
+	memory.c name_index.c parse_number.c text_buffer.c text_file.c yaml_document.c),$(BASE_SOURCES)))
 $(YAML_EVENTS): $(YAML_EVENTS_OBJECTS) $(BUILD)/flags
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
