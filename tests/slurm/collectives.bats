@@ -7,13 +7,7 @@
 load support
 
 setup_file() {
-    export PARPLAN_CLUSTER_SPANK=$PARPLAN_BUILD/spank_parplan.so
-    export PARPLAN_CLUSTER_GRES_TYPE=h100
-    export PARPLAN_CLUSTER_TOPOLOGY=$BATS_TEST_DIRNAME/data/interleaved-topology.conf
-    mkdir -p "$BATS_FILE_TMPDIR/etc"
-    printf 'schema: parplan.config/1\n' >"$BATS_FILE_TMPDIR/etc/parplan.yaml"
-    export PARPLAN_CLUSTER_SPANK_ARGS=config=$BATS_FILE_TMPDIR/etc/parplan.yaml
-    start_cluster 10
+    start_h100_cluster 10
 }
 
 @test "torch.distributed: 64 ranks meet at the master and sum right over every group" {

@@ -10,15 +10,9 @@ cluster_nodes=10
 show=$BATS_TEST_DIRNAME/show_rank
 
 setup_file() {
-    export PARPLAN_CLUSTER_SPANK=$PARPLAN_BUILD/spank_parplan.so
-    export PARPLAN_CLUSTER_GRES_TYPE=h100
-    export PARPLAN_CLUSTER_TOPOLOGY=$BATS_TEST_DIRNAME/data/interleaved-topology.conf
-    mkdir -p "$BATS_FILE_TMPDIR/etc"
-    printf 'schema: parplan.config/1\n' >"$BATS_FILE_TMPDIR/etc/parplan.yaml"
-    export PARPLAN_CLUSTER_SPANK_ARGS=config=$BATS_FILE_TMPDIR/etc/parplan.yaml
     export groups=$BATS_FILE_TMPDIR/mpi_groups
     mpicc.mpich -O1 -o "$groups" "$BATS_TEST_DIRNAME/mpi_groups.c" || rm -f "$groups"
-    start_cluster "$cluster_nodes"
+    start_h100_cluster "$cluster_nodes"
 }
 
 # in_job COMMANDS: as run_client, inside four nodes of eight tasks, of two leaves: those of $nodes.

@@ -9,13 +9,7 @@ cluster_nodes=10
 show=$BATS_TEST_DIRNAME/show_rank
 
 setup_file() {
-    export PARPLAN_CLUSTER_SPANK=$PARPLAN_BUILD/spank_parplan.so
-    export PARPLAN_CLUSTER_GRES_TYPE=h100
-    export PARPLAN_CLUSTER_TOPOLOGY=$BATS_TEST_DIRNAME/data/interleaved-topology.conf
-    mkdir -p "$BATS_FILE_TMPDIR/etc"
-    printf 'schema: parplan.config/1\n' >"$BATS_FILE_TMPDIR/etc/parplan.yaml"
-    export PARPLAN_CLUSTER_SPANK_ARGS=config=$BATS_FILE_TMPDIR/etc/parplan.yaml
-    start_cluster "$cluster_nodes"
+    start_h100_cluster "$cluster_nodes"
 }
 
 # places: "RANK node LOCAL_RANK" of show_rank's lines, by RANK.

@@ -36,6 +36,18 @@ start_cluster() {
     eval "$("$cluster" env)"
 }
 
+# start_h100_cluster N: nodes of 8 H100, whose names alternate between the leaves, under a
+# parplan.yaml of the file's own.
+start_h100_cluster() {
+    export PARPLAN_CLUSTER_SPANK=$PARPLAN_BUILD/spank_parplan.so
+    export PARPLAN_CLUSTER_GRES_TYPE=h100
+    export PARPLAN_CLUSTER_TOPOLOGY=$BATS_TEST_DIRNAME/data/interleaved-topology.conf
+    mkdir -p "$BATS_FILE_TMPDIR/etc"
+    printf 'schema: parplan.config/1\n' >"$BATS_FILE_TMPDIR/etc/parplan.yaml"
+    export PARPLAN_CLUSTER_SPANK_ARGS=config=$BATS_FILE_TMPDIR/etc/parplan.yaml
+    start_cluster "$1"
+}
+
 # wait_until WHAT COMMAND...: until the command succeeds, 10 seconds at most
 wait_until() {
     local i
