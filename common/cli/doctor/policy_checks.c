@@ -260,7 +260,7 @@ static void check_partition(struct scopes *scopes, const char *name)
     say_rule(scopes, SCOPE_PARTITION, name, FINDING_WARNING, text);
 }
 
-/* slurmctld's own list: "Account=a ", "QOS=q(1)". */
+/* slurmctld's own list: "Account=a ", "QOS=q(1)", in lower case whatever the file has. */
 static void check_association(struct scopes *scopes, unsigned section, const char *name)
 {
     const char *key = section == SCOPE_QOS ? "QOS=" : "Account=";
@@ -268,7 +268,7 @@ static void check_association(struct scopes *scopes, unsigned section, const cha
     char needle[NEEDLE_BYTES];
     int length =
         snprintf(needle, sizeof(needle), "%s%s%s", key, name, section == SCOPE_QOS ? "(" : " ");
-    if (!list || !strstr(list, key) || length >= (int)sizeof(needle) || strstr(list, needle))
+    if (!list || !strstr(list, key) || length >= (int)sizeof(needle) || strcasestr(list, needle))
         return;
     say_rule(scopes, section, name, FINDING_WARNING,
              section == SCOPE_QOS ? "the cluster has no such QOS; correct its name"

@@ -269,6 +269,7 @@ static void finds_scopes_that_nobody_is_in(void **state)
         {"qos: {night: {}}\n", FINDING_OK, "1 scope"},
         {"qos: {nigh: {}}\n", FINDING_WARNING, "qos.nigh: the cluster has no such QOS"},
         {"accounts: {students: {}}\n", FINDING_OK, "1 scope"},
+        {"accounts: {Students: {}}\n", FINDING_OK, "1 scope"},
         {"accounts: {student: {}}\n", FINDING_WARNING, "accounts.student: the cluster has no such"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
