@@ -404,6 +404,19 @@ SUBMIT_SOURCES := \
 	spank_plugin/job_submit/submit_config.c \
 	spank_plugin/job_submit/submit_request.c \
 	spank_plugin/job_submit/submit_verdict.c
+
+# Kubernetes: what is pure (objects, gangs, their placement), the API's client, the server, and
+# the two programs.
+GANG_SOURCES :=
+
+API_SOURCES :=
+
+SERVER_SOURCES :=
+
+EXTENDER_SOURCES :=
+
+AGENT_SOURCES :=
+
 # Compiled by the suites on a real Slurm.
 SLURM_TEST_SOURCES := \
 	tests/slurm/mpi_groups.c
@@ -779,6 +792,8 @@ JSON_LIBS := $(call package_libs,json-c,-ljson-c)
 ZLIB_LIBS := $(call package_libs,zlib,-lz)
 EXPAT_LIBS := $(call package_libs,expat,-lexpat)
 CMOCKA_LIBS := $(call package_libs,cmocka,-lcmocka)
+CURL_LIBS := $(call package_libs,libcurl,-lcurl-gnutls)
+HTTP_LIBS := $(call package_libs,libmicrohttpd,-lmicrohttpd) $(call package_libs,gnutls,-lgnutls)
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wmissing-prototypes \
 	-Wstrict-prototypes -Wold-style-definition -Wundef -Wformat=2 -Wwrite-strings \
@@ -853,7 +868,8 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 
 LISTED := $(BASE_SOURCES) $(EMBED_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES) \
-	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
+	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(GANG_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) \
+	$(EXTENDER_SOURCES) $(AGENT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(STAND_IN_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -865,6 +881,8 @@ CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_TAKES)) \
 	$(READER_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
 SUBMIT_OBJECTS := $(call objects,$(SUBMIT_SOURCES))
+EXTENDER_TAKES := $(call objects,$(GANG_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(EXTENDER_SOURCES))
+AGENT_TAKES := $(call objects,$(API_SOURCES) $(AGENT_SOURCES))
 PLUGIN_OBJECTS := $(patsubst $(BUILD)/objects/%,$(BUILD)/$(or $(PLUGIN_FOLDER),objects)/%,\
 	$(call objects,$(PLUGIN_TAKES))) $(BUILD)/plugin/common/data.o \
 	$(if $(PACKED_TEXTS_BYTES),$(BUILD)/plugin/common/packed_texts.o)
@@ -876,7 +894,8 @@ CORPUS_PROGRAMS := $(call programs,$(CORPUS_TESTS))
 FUZZ_PROGRAMS := $(call programs,$(FUZZ_TESTS))
 BENCH_PROGRAMS := $(call programs,$(BENCHES))
 
-PRODUCTS := $(BUILD)/parplan $(BUILD)/spank_parplan.so $(BUILD)/job_submit_parplan.so
+PRODUCTS := $(BUILD)/parplan $(BUILD)/spank_parplan.so $(BUILD)/job_submit_parplan.so \
+	$(if $(EXTENDER_SOURCES),$(BUILD)/parplan-extender) $(if $(AGENT_SOURCES),$(BUILD)/parplan-node-agent)
 
 ifeq ($(V),1)
 Q :=
@@ -967,15 +986,32 @@ $(BUILD)/job_submit_parplan.so: $(SUBMIT_TAKES) $(SUBMIT_MAP) $(BUILD)/flags
 	$(Q)$(LINK) -shared -Wl,--version-script=$(SUBMIT_MAP) -Wl,-z,relro,-z,now -o $@ $(SUBMIT_TAKES) \
 		$(LDFLAGS) $(YAML_LIBS) -lm
 
-# --- test programs: all of ours as one archive, so that each takes what it uses ------
-
-ARCHIVE := $(BUILD)/parplan.a
-$(ARCHIVE): $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUBMIT_OBJECTS) $(SUPPORT_OBJECTS)
+# Both take from the core what they reach, and no more.
+CORE_ARCHIVE := $(BUILD)/core.a
+$(CORE_ARCHIVE): $(CLI_OBJECTS)
 	$(call say,AR,$@)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-TEST_LIBS = $(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) $(EXPAT_LIBS) $(CMOCKA_LIBS) -lm
+$(BUILD)/parplan-extender: $(EXTENDER_TAKES) $(CORE_ARCHIVE) $(BUILD)/flags
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -pie -pthread -o $@ $(EXTENDER_TAKES) $(CORE_ARCHIVE) $(LDFLAGS) $(HTTP_LIBS) $(CURL_LIBS) \
+		$(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) $(EXPAT_LIBS) -lm
+
+$(BUILD)/parplan-node-agent: $(AGENT_TAKES) $(CORE_ARCHIVE) $(BUILD)/flags
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -pie -pthread -o $@ $(AGENT_TAKES) $(CORE_ARCHIVE) $(LDFLAGS) $(CURL_LIBS) $(HWLOC_LIBS) \
+		$(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) $(EXPAT_LIBS) -lm
+
+# --- test programs: all of ours as one archive, so that each takes what it uses ------
+
+ARCHIVE := $(BUILD)/parplan.a
+$(ARCHIVE): $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUBMIT_OBJECTS) $(EXTENDER_TAKES) $(AGENT_TAKES) $(SUPPORT_OBJECTS)
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(sort $^)
+
+TEST_LIBS = $(HTTP_LIBS) $(CURL_LIBS) $(HWLOC_LIBS) $(YAML_LIBS) $(JSON_LIBS) $(ZLIB_LIBS) $(EXPAT_LIBS) $(CMOCKA_LIBS) -lm
 $(BUILD)/tests/%: $(BUILD)/objects/tests/%.o $(ARCHIVE) $(BUILD)/flags
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -994,7 +1030,7 @@ $(BUILD)/tests/unit/topology/nvml_reader_test: | $(MOCK_NVML)
 test-programs: $(UNIT_PROGRAMS) $(PROPERTY_PROGRAMS) $(CORPUS_PROGRAMS)
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)
-objects: $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUBMIT_OBJECTS) $(SUPPORT_OBJECTS) $(MOCK_NVML_OBJECTS) \
+objects: $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUBMIT_OBJECTS) $(EXTENDER_TAKES) $(AGENT_TAKES) $(SUPPORT_OBJECTS) $(MOCK_NVML_OBJECTS) \
 	$(call objects,$(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) $(FUZZ_TESTS) $(BENCHES) \
 	$(STAND_IN_SOURCES))
 

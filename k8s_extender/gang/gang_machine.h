@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gang_machine: what becomes of every gang. Deterministic: it is told what happens (objects that
+ * changed, time, leadership, what came of its tasks) and says what is to be done (gang_task). It
+ * does no I/O, has no clock and starts no thread; its owner locks.
+ *
+ *     COLLECT ──all pods seen──> PLANNING ──plan──> PLANNED ──on pod 0──> RELEASED ──all bound──>
+ * RUNNING ^                          │ no fit           │ plan lost            │ a pod goes │
+ *        └──────────────────────────┴──────────────────┘                      └──────> DEGRADED
+ * <─────┘ replan what is not bound │ all pods succeeded or gone: the gang is forgotten RELEASED
+ * <───────┘
+ *
+ * Everything is rebuilt from the objects: the plan is written to pod 0 (parplan.io/plan) before any
+ * other pod hears of it; each pod's own annotations say its node. A reservation is held from the
+ * plan on, until the pod is bound (it then holds its node itself), gone, or the plan is given up.
+ *
+ * Only a leader asks for plans and writes; every machine that has synced answers.
+ */
+#ifndef K8S_EXTENDER_GANG_GANG_MACHINE_H
+#define K8S_EXTENDER_GANG_GANG_MACHINE_H
+
+#include "k8s_extender/gang/cluster_state.h"
+#include "k8s_extender/placement/gang_plan.h"
+
+enum gang_phase {
+    GANG_COLLECT,
+    GANG_PLANNING,
+    GANG_PLAN_MADE, /* PLANNED: being written to pod 0 */
+    GANG_RELEASED,
+    GANG_RUNNING,
+    GANG_DEGRADED,
+    GANG_PHASE_COUNT
+};
+extern const char *const gang_phase_words[GANG_PHASE_COUNT];
+
+enum gang_mode { GANG_MODE_GATE, GANG_MODE_FILTER, GANG_MODE_NATIVE }; /* A, B, C */
+
+/* Annotation parplan.io/on-no-spare: a lost pod whose TP group's NVLink domain has no spare node.
+ */
+enum gang_no_spare { NO_SPARE_WAIT, NO_SPARE_MOVE, NO_SPARE_RELAX };
+
+struct gang_machine_settings {
+    uint64_t release_milliseconds; /* from RELEASED until a pod must be bound: 60,000 */
+    uint64_t retry_milliseconds;   /* a gang that did not fit is tried again after so long, and
+                                    * whenever something becomes free: 30,000 */
+    struct cluster_view_sources view;
+};
+
+enum gang_task_kind {
+    TASK_NONE,
+    TASK_ASK_SIZE,  /* read size_owner; answer: gang_machine_size */
+    TASK_PLAN,      /* answer: gang_machine_planned */
+    TASK_PATCH_POD, /* annotations; release: remove the gate and pin to the node too */
+    TASK_EVENT,
+    TASK_DELETE_POD /* precondition: uid */
+};
+
+struct gang_task {
+    enum gang_task_kind kind;
+    const char *gang;                  /* key */
+    const char *namespace, *pod, *uid; /* of the pod that is written to or spoken of */
+    enum gang_size_from size_from;     /* TASK_ASK_SIZE … */
+    const char *size_owner;            /* … and the object's name */
+    struct gang_problem *problem;      /* TASK_PLAN: the task's own; gang_task_done frees it */
+    struct label_set annotations;      /* TASK_PATCH_POD */
+    bool release; /* take our gate away, and require `node` (a matchFields term,
+                   * ANDed into every term that the pod has) */
+    const char *node;
+    struct node_selector affinity; /* the pod's own, to AND the pin into */
+    bool warning;                  /* TASK_EVENT */
+    const char *reason, *message;  /* "GangPlanned", one sentence */
+    uint64_t number;
+    struct arena *arena;
+};
+void gang_task_done(struct gang_task *task);
+
+enum gang_task_result {
+    TASK_SUCCEEDED,
+    TASK_CONFLICT, /* the object is gone or another of that name: 404, 409, 422 */
+    TASK_FAILED    /* try again later: no answer, 429, 5xx */
+};
+
+struct gang_machine;
+
+struct gang_machine *gang_machine_create(const struct gang_machine_settings *settings,
+                                         struct error_info *err);
+void gang_machine_free(struct gang_machine *machine);
+
+/* What happens. Records are taken, also on failure; all fail only for memory. */
+int gang_machine_set_node(struct gang_machine *machine, struct node_record *node);
+int gang_machine_set_pod(struct gang_machine *machine, struct pod_record *pod);
+void gang_machine_remove_node(struct gang_machine *machine, const char *name);
+void gang_machine_remove_pod(struct gang_machine *machine, const char *uid);
+/* A full list begins and ends: what it did not name is gone. Both lists once: synced. */
+enum gang_list { LIST_NODES, LIST_PODS, LIST_COUNT };
+void gang_machine_begin_list(struct gang_machine *machine, enum gang_list list);
+int gang_machine_end_list(struct gang_machine *machine, enum gang_list list);
+bool gang_machine_synced(const struct gang_machine *machine);
+void gang_machine_lead(struct gang_machine *machine, bool leads);
+/* Milliseconds of a clock that only goes forward. */
+int gang_machine_tick(struct gang_machine *machine, uint64_t now_milliseconds);
+int gang_machine_size(struct gang_machine *machine, const char *key, uint32_t size,
+                      const char *problem);
+/* Takes the plan; a plan for an older problem is dropped, as is one whose nodes are no longer free.
+ */
+int gang_machine_planned(struct gang_machine *machine, const struct gang_problem *problem,
+                         struct gang_plan *plan);
+
+/* What is to be done next; TASK_NONE: nothing now. A task is given once; its result comes back
+ * through gang_machine_finished (which also frees it). */
+int gang_machine_next(struct gang_machine *machine, struct gang_task *ret);
+int gang_machine_finished(struct gang_machine *machine, struct gang_task *task,
+                          enum gang_task_result result);
+/* Milliseconds until something is due of itself (a retry, a deadline); at most a second. */
+uint64_t gang_machine_wait(const struct gang_machine *machine);
+
+/* For reports: the state as a JSON object under `parent`, one member for each gang. */
+int gang_machine_describe(const struct gang_machine *machine, struct json_value *parent);
+struct gang_counts {
+    uint64_t gangs[GANG_PHASE_COUNT];
+    uint64_t nodes, pods;
+};
+void gang_machine_count(const struct gang_machine *machine, struct gang_counts *ret);
+const struct cluster_state *gang_machine_state(const struct gang_machine *machine);
+/* A plan of a gang that does not exist, for /plan: the problem of so many pods like this one. */
+struct gang_problem *gang_machine_problem(struct gang_machine *machine,
+                                          const struct pod_record *pod, uint32_t pods,
+                                          struct error_info *err);
+
+DEFINE_CLEANUP(gang_machine);
+
+#endif
