@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 
 #define LINES_LOOKED_AT 64u
-#define LABEL_KEYS_MAXIMUM_BYTES ((size_t)1 << 20)
 
 #define READABLE                                                                                   \
     "a node (hwloc XML, NCCL topology XML, `nvidia-smi topo -m`, gres.conf, a parplan.node/1 "     \
@@ -60,13 +59,7 @@ static struct fabric_label_keys *load_label_keys(const char *path, struct error_
 {
     size_t bytes = 0;
     CLEANUP_MEMORY char *text = text_file_read(path, LABEL_KEYS_MAXIMUM_BYTES, &bytes, err);
-    if (!text)
-        return NULL;
-    CLEANUP(yaml_document)
-    struct yaml_document *document = yaml_document_parse(text, bytes, path, err);
-    if (!document || yaml_document_check_schema(document, LABEL_KEYS_SCHEMA, err) < 0)
-        return NULL;
-    return fabric_label_keys_load(yaml_document_root(document), err);
+    return text ? fabric_label_keys_parse(text, bytes, path, err) : NULL;
 }
 
 static struct fabric *parse_labels(const struct source_text *from, struct error_info *err)

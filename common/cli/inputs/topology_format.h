@@ -30,7 +30,6 @@ struct topology_hints {
     const char *label_keys; /* which labels of Kubernetes count (LABEL_KEYS_SCHEMA) */
 };
 
-#define LABEL_KEYS_SCHEMA "parplan.labels/1"
 
 /* hints: or NULL. path: a file, a directory (a copy of a machine's /sys), or TOPOLOGY_SOURCE_SLURM,
  * which asks the running controller through `scontrol show topology`. */

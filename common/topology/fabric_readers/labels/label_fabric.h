@@ -29,6 +29,8 @@
 #include "base/yaml_document.h"
 #include "topology/fabric.h"
 
+#define LABEL_KEYS_SCHEMA "parplan.labels/1"
+#define LABEL_KEYS_MAXIMUM_BYTES ((size_t)1 << 20)
 #define LABEL_MAXIMUM_DOMAIN_KEYS 32u
 #define LABEL_MAXIMUM_TIER_SETS 16u
 #define LABEL_MAXIMUM_NODES 131072u
@@ -55,6 +57,9 @@ struct fabric_label_keys {
 const struct fabric_label_keys *fabric_label_keys_default(void);
 struct fabric_label_keys *fabric_label_keys_load(const struct yaml_node *mapping,
                                                  struct error_info *err);
+/* A file of schema parplan.labels/1 whose root is such a mapping. */
+struct fabric_label_keys *fabric_label_keys_parse(const char *text, size_t bytes,
+                                                  const char *source, struct error_info *err);
 void fabric_label_keys_free(struct fabric_label_keys *keys);
 
 struct fabric_label {

@@ -177,3 +177,13 @@ struct fabric_label_keys *fabric_label_keys_load(const struct yaml_node *mapping
         return NULL;
     return move_pointer(keys);
 }
+
+struct fabric_label_keys *fabric_label_keys_parse(const char *text, size_t bytes,
+                                                  const char *source, struct error_info *err)
+{
+    CLEANUP(yaml_document)
+    struct yaml_document *document = yaml_document_parse(text, bytes, source, err);
+    if (!document || yaml_document_check_schema(document, LABEL_KEYS_SCHEMA, err) < 0)
+        return NULL;
+    return fabric_label_keys_load(yaml_document_root(document), err);
+}

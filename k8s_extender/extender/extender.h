@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * extender: what the threads of parplan-extender share. One mutex guards the gang_machine and what
+ * was last heard; it is never held over I/O or planning.
+ *
+ *     two watchers ──set_node, set_pod──> gang_machine <──questions── the server's threads
+ *     one leader   ──lead──────────────>       │
+ *     workers      <─────────────tasks─────────┘──> plans, PATCHes, events
+ */
+#ifndef K8S_EXTENDER_EXTENDER_EXTENDER_H
+#define K8S_EXTENDER_EXTENDER_EXTENDER_H
+
+#include "base/log_sink.h"
+#include "k8s_extender/api/api_client.h"
+#include "k8s_extender/extender/extender_options.h"
+#include "k8s_extender/extender/live_config.h"
+#include "k8s_extender/gang/gang_machine.h"
+#include "k8s_extender/server/metrics.h"
+#include "planner/efficiency_catalogue.h"
+#include <pthread.h>
+
+/* What was heard of one list. */
+struct hearing {
+    bool troubled;                /* since then, without a break */
+    uint64_t since_milliseconds;  /* troubled: since when; else when something last came */
+};
+
+struct extender {
+    struct extender_options options;
+    struct api_config *api;
+    struct live_config *config;
+    struct preset_catalogue *presets;
+    struct gpu_catalogue *gpus;
+    struct framework_catalogue *frameworks;
+    struct model_catalogue *models;
+    struct efficiency_catalogue *efficiencies;
+    struct fabric_label_keys *label_keys; /* NULL: the default ones */
+    struct metrics *metrics;
+    struct log_sink log;
+
+    pthread_mutex_t lock;
+    pthread_cond_t work; /* something may be due */
+    struct gang_machine *machine; /* under the lock, as what follows */
+    struct hearing heard[LIST_COUNT];
+    bool leads;
+
+    bool stop;   /* set once; read by all threads without the lock */
+    bool failed; /* a thread could not go on */
+};
+
+/* Opens everything that needs no thread. On failure nothing is left to close. */
+int extender_open(struct extender *extender, const struct extender_options *options,
+                  struct error_info *err);
+void extender_close(struct extender *extender);
+
+/* A clock that only goes forward. */
+uint64_t extender_now_milliseconds(void);
+/* Synced, and no list unheard for longer than the limit; else why not, in one line. */
+bool extender_ready(struct extender *extender, char *ret_why, size_t bytes);
+/* The same for a caller that holds the lock. */
+bool extender_ready_locked(struct extender *extender, char *ret_why, size_t bytes);
+bool extender_stopping(const struct extender *extender);
+void extender_stop(struct extender *extender, bool failed); /* all threads come to an end */
+void extender_wake(struct extender *extender); /* a worker looks whether there is work */
+
+/* Threads: each returns when extender->stop is set. */
+void *extender_watch_nodes(void *extender);
+void *extender_watch_pods(void *extender);
+void *extender_lead(void *extender);
+void *extender_work(void *extender);
+
+#endif

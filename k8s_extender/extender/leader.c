@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The leader's thread: takes and keeps the Lease while this process has synced. */
+#include "k8s_extender/api/lease.h"
+#include "k8s_extender/extender/extender.h"
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LEASE_DURATION_SECONDS 10u
+#define LEASE_DEADLINE_SECONDS 7u
+#define LEASE_RETRY_SECONDS 2u
+#define NAP_MILLISECONDS 100u
+#define TROUBLE_BYTES 512u
+
+static uint64_t time_of_day_microseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+static void nap(const struct extender *extender, unsigned milliseconds)
+{
+    const struct timespec step = {.tv_nsec = NAP_MILLISECONDS * 1000000};
+    for (unsigned slept = 0; slept < milliseconds && !extender_stopping(extender);
+         slept += NAP_MILLISECONDS)
+        nanosleep(&step, NULL);
+}
+
+static void set_leads(struct extender *extender, bool leads)
+{
+    pthread_mutex_lock(&extender->lock);
+    bool changes = extender->leads != leads;
+    extender->leads = leads;
+    gang_machine_lead(extender->machine, leads);
+    pthread_cond_broadcast(&extender->work);
+    pthread_mutex_unlock(&extender->lock);
+    metrics_set(extender->metrics, METRIC_LEADER, NULL, leads);
+    if (changes)
+        log_message(&extender->log, LOG_LEVEL_INFO, leads ? "leads: plans and writes from here"
+                                                          : "does not lead any more");
+}
+
+/* The first of a row of equal troubles. */
+static void note_trouble(struct extender *extender, const char *trouble, char last[TROUBLE_BYTES])
+{
+    if (strcmp(trouble, last) == 0)
+        return;
+    if (*trouble)
+        log_message(&extender->log, LOG_LEVEL_WARNING, "lease: %s", trouble);
+    snprintf(last, TROUBLE_BYTES, "%s", trouble);
+}
+
+static void keep(struct extender *extender, struct lease *lease, struct api_client *client)
+{
+    char trouble[TROUBLE_BYTES] = "", last[TROUBLE_BYTES] = "", why[TROUBLE_BYTES];
+    while (!extender_stopping(extender)) {
+        unsigned wait = LEASE_RETRY_SECONDS * 1000u;
+        bool leads = false;
+        /* Who cannot answer must not hold the Lease. */
+        if (extender_ready(extender, why, sizeof(why))) {
+            trouble[0] = '\0';
+            leads = lease_turn(lease, client, extender_now_milliseconds(),
+                               time_of_day_microseconds(), &wait, trouble, sizeof(trouble));
+            note_trouble(extender, trouble, last);
+        } else if (extender->leads) {
+            lease_give_up(lease, client);
+        }
+        set_leads(extender, leads);
+        nap(extender, wait);
+    }
+    set_leads(extender, false);
+    lease_give_up(lease, client);
+}
+
+void *extender_lead(void *context)
+{
+    struct extender *extender = context;
+    struct error_info err = {.kind = ERROR_NONE};
+    char host[128] = "", name[192];
+    gethostname(host, sizeof(host) - 1);
+    snprintf(name, sizeof(name), "%s_%ld", host, (long)getpid());
+    const struct extender_options *options = &extender->options;
+    const struct lease_settings settings = {
+        .namespace = options->lease_namespace ? options->lease_namespace : extender->api->namespace,
+        .name = options->lease_name,
+        .identity = options->identity ? options->identity : name,
+        .duration_seconds = LEASE_DURATION_SECONDS,
+        .renew_deadline_seconds = LEASE_DEADLINE_SECONDS,
+        .retry_seconds = LEASE_RETRY_SECONDS,
+    };
+    CLEANUP(api_client) struct api_client *client = api_client_create(extender->api, &err);
+    CLEANUP(lease) struct lease *lease = client ? lease_create(&settings, &err) : NULL;
+    if (lease) {
+        keep(extender, lease, client);
+        return NULL;
+    }
+    log_message(&extender->log, LOG_LEVEL_ERROR, "lease: %s", err.text);
+    extender_stop(extender, true);
+    return NULL;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/json_document.h"
+#include "k8s_extender/extender/extender.h"
+#include "k8s_extender/extender/verbs.h"
+#include <stdio.h>
+
+#define JSON_TYPE "application/json"
+#define WHY_BYTES 512u
+
+void report_health(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    (void)context;
+    (void)request;
+    text_buffer_add_text(&answer->body, "ok\n");
+}
+
+void report_readiness(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    char why[WHY_BYTES];
+    (void)request;
+    if (extender_ready(context, why, sizeof(why))) {
+        text_buffer_add_text(&answer->body, "ok\n");
+        return;
+    }
+    answer->status = 503;
+    text_buffer_add(&answer->body, "%s\n", why);
+}
+
+static void set_gauges(struct extender *extender)
+{
+    struct gang_counts counts;
+    struct hearing heard[LIST_COUNT];
+    pthread_mutex_lock(&extender->lock);
+    gang_machine_count(extender->machine, &counts);
+    for (unsigned i = 0; i < LIST_COUNT; i++)
+        heard[i] = extender->heard[i];
+    pthread_mutex_unlock(&extender->lock);
+    uint64_t now = extender_now_milliseconds();
+    for (unsigned i = 0; i < GANG_PHASE_COUNT; i++)
+        metrics_set(extender->metrics, METRIC_GANGS, gang_phase_words[i], (double)counts.gangs[i]);
+    metrics_set(extender->metrics, METRIC_NODES, NULL, (double)counts.nodes);
+    metrics_set(extender->metrics, METRIC_PODS, NULL, (double)counts.pods);
+    static const char *const words[LIST_COUNT] = {[LIST_NODES] = "nodes", [LIST_PODS] = "pods"};
+    for (unsigned i = 0; i < LIST_COUNT; i++)
+        metrics_set(extender->metrics, METRIC_CACHE_AGE_SECONDS, words[i],
+                    (double)(now - heard[i].since_milliseconds) / 1000.0);
+}
+
+void report_metrics(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    struct extender *extender = context;
+    (void)request;
+    set_gauges(extender);
+    answer->content_type = "text/plain; version=0.0.4; charset=utf-8";
+    metrics_write(extender->metrics, &answer->body);
+}
+
+void report_gangs(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    struct extender *extender = context;
+    struct error_info err = {.kind = ERROR_NONE};
+    (void)request;
+    CLEANUP(json_value) struct json_value *root = json_value_create_object();
+    json_add_text(root, "schema", "parplan.gangs/1");
+    pthread_mutex_lock(&extender->lock);
+    json_add_boolean(root, "leader", extender->leads);
+    json_add_boolean(root, "synced", gang_machine_synced(extender->machine));
+    int status = gang_machine_describe(extender->machine, json_add_object(root, "gangs"));
+    pthread_mutex_unlock(&extender->lock);
+    answer->content_type = JSON_TYPE;
+    if (status == 0 && json_value_write(root, JSON_STYLE_PRETTY, &answer->body, &err) == 0)
+        return;
+    answer->status = 500;
+    answer->content_type = NULL;
+    text_buffer_add_text(&answer->body, "out of memory\n");
+}

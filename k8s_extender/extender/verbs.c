@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/extender/verbs.h"
+#include "base/memory.h"
+#include "k8s_extender/api/pod_patch.h"
+#include "k8s_extender/extender/extender.h"
+#include "k8s_extender/server/extender_wire.h"
+#include <stdio.h>
+
+#define JSON_TYPE "application/json"
+
+/* kube-scheduler reads no body of another status: what is wrong goes into Error. */
+static void answer_error(struct http_answer *answer, const char *text)
+{
+    answer->content_type = JSON_TYPE;
+    extender_write_error(text, &answer->body);
+}
+
+/* A pod that neither belongs to a gang nor asks for GPUs passes also while we know nothing. */
+static bool concerns_us(const struct pod_record *pod)
+{
+    return !pod->plain;
+}
+
+/* Whether the question can be answered now; else what is written says why not. */
+static bool must_wait(struct extender *extender, const struct pod_record *pod,
+                      struct gang_answer *ret)
+{
+    char why[ANSWER_TEXT_BYTES];
+    if (!concerns_us(pod) || extender_ready_locked(extender, why, sizeof(why)))
+        return false;
+    *ret = (struct gang_answer){.kind = ANSWER_REFUSED, .whole_pod = true};
+    snprintf(ret->text, sizeof(ret->text), "%s", why);
+    return true;
+}
+
+void verb_filter(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    struct extender *extender = context;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(extender_question)
+    struct extender_question *question =
+        extender_question_parse(request->body, request->body_bytes, &err);
+    CLEANUP_MEMORY bool *passes =
+        question ? memory_allocate_array(question->name_count + 1, sizeof(bool)) : NULL;
+    if (!passes) {
+        answer_error(answer, question ? "out of memory" : err.text);
+        return;
+    }
+    struct policy policy;
+    const struct admin_config *config = live_config_take(extender->config);
+    const struct policy_subject subject = {
+        .names = {[SCOPE_PARTITION] = question->pod->namespace}};
+    admin_config_policy(config, &subject, &policy);
+    live_config_give(extender->config, config);
+    struct gang_answer verdict;
+    pthread_mutex_lock(&extender->lock);
+    if (!must_wait(extender, question->pod, &verdict))
+        gang_answer_filter(extender->machine, &policy, question->pod, question->names,
+                           question->name_count, passes, &verdict);
+    pthread_mutex_unlock(&extender->lock);
+    answer->content_type = JSON_TYPE;
+    extender_write_filter(question, &verdict, &answer->body);
+}
+
+void verb_prioritize(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    struct extender *extender = context;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(extender_question)
+    struct extender_question *question =
+        extender_question_parse(request->body, request->body_bytes, &err);
+    CLEANUP_MEMORY uint8_t *scores =
+        question ? memory_allocate_array(question->name_count + 1, sizeof(uint8_t)) : NULL;
+    answer->content_type = JSON_TYPE;
+    if (!scores) {
+        text_buffer_add_text(&answer->body, "[]"); /* its errors are not read */
+        return;
+    }
+    pthread_mutex_lock(&extender->lock);
+    gang_answer_prioritize(extender->machine, question->pod, question->names, question->name_count,
+                           scores);
+    pthread_mutex_unlock(&extender->lock);
+    extender_write_scores(question, scores, &answer->body);
+}
+
+static const char **victim_nodes(const struct preemption_question *question)
+{
+    const char **names = memory_allocate_array(question->node_count + 1, sizeof(*names));
+    for (size_t i = 0; names && i < question->node_count; i++)
+        names[i] = question->nodes[i].node;
+    return names;
+}
+
+void verb_preempt(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    struct extender *extender = context;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(preemption_question)
+    struct preemption_question *question =
+        preemption_question_parse(request->body, request->body_bytes, &err);
+    if (!question) {
+        answer->status = 400;
+        text_buffer_add(&answer->body, "%s\n", err.text);
+        return;
+    }
+    CLEANUP_MEMORY const char **names = victim_nodes(question);
+    CLEANUP_MEMORY bool *allowed = memory_allocate_array(question->node_count + 1, sizeof(bool));
+    if (!names || !allowed) {
+        answer->status = 500;
+        text_buffer_add_text(&answer->body, "out of memory\n");
+        return;
+    }
+    struct gang_answer ignored;
+    pthread_mutex_lock(&extender->lock);
+    if (!must_wait(extender, question->pod, &ignored)) /* else none may be evicted */
+        gang_answer_preempt(extender->machine, question->pod, names, question->node_count, allowed);
+    pthread_mutex_unlock(&extender->lock);
+    answer->content_type = JSON_TYPE;
+    extender_write_victims(question, allowed, &answer->body);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* The two watchers: what the API server tells of nodes and pods goes into the machine. */
+#include "k8s_extender/api/list_watch.h"
+#include "k8s_extender/extender/extender.h"
+#include <stdio.h>
+
+/* Pods that are over hold nothing; the field selector keeps them off the wire. A pod that ends
+ * leaves the selection, and the watch says DELETED. */
+#define LIVE_PODS "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
+
+struct watcher {
+    struct extender *extender;
+    enum gang_list list;
+};
+
+static const struct {
+    const char *word, *path, *query;
+} lists[LIST_COUNT] = {
+    [LIST_NODES] = {"nodes", "/api/v1/nodes", NULL},
+    [LIST_PODS] = {"pods", "/api/v1/pods", LIVE_PODS},
+};
+
+static void heard_something(struct watcher *watcher)
+{
+    struct hearing *heard = &watcher->extender->heard[watcher->list];
+    if (!heard->troubled)
+        heard->since_milliseconds = extender_now_milliseconds();
+}
+
+static void begin_list(void *context)
+{
+    struct watcher *watcher = context;
+    pthread_mutex_lock(&watcher->extender->lock);
+    gang_machine_begin_list(watcher->extender->machine, watcher->list);
+    pthread_mutex_unlock(&watcher->extender->lock);
+}
+
+static void end_list(void *context)
+{
+    struct watcher *watcher = context;
+    struct extender *extender = watcher->extender;
+    pthread_mutex_lock(&extender->lock);
+    if (gang_machine_end_list(extender->machine, watcher->list) < 0)
+        log_message(&extender->log, LOG_LEVEL_ERROR, "out of memory after a list of %s",
+                    lists[watcher->list].word);
+    heard_something(watcher);
+    extender_wake(extender);
+    pthread_mutex_unlock(&extender->lock);
+}
+
+static int take_node(struct gang_machine *machine, enum watch_change change,
+                     struct node_record *node)
+{
+    if (change == WATCH_SET)
+        return gang_machine_set_node(machine, node);
+    gang_machine_remove_node(machine, node->name);
+    node_record_free(node);
+    return 0;
+}
+
+static int take_pod(struct gang_machine *machine, enum watch_change change, struct pod_record *pod)
+{
+    if (change == WATCH_SET)
+        return gang_machine_set_pod(machine, pod);
+    gang_machine_remove_pod(machine, pod->uid);
+    pod_record_free(pod);
+    return 0;
+}
+
+/* An object that cannot be read is left as it was, with one line: others must not suffer. */
+static int skip(struct watcher *watcher, const struct error_info *err)
+{
+    if (err->kind == ERROR_MEMORY)
+        return -1;
+    log_message(&watcher->extender->log, LOG_LEVEL_WARNING, "%s", err->text);
+    metrics_add(watcher->extender->metrics, METRIC_API_ERRORS, lists[watcher->list].word, NULL, 1);
+    return 0;
+}
+
+static int take_object(void *context, enum watch_change change, const char *text, size_t bytes)
+{
+    struct watcher *watcher = context;
+    struct extender *extender = watcher->extender;
+    struct error_info err = {.kind = ERROR_NONE};
+    struct node_record *node = NULL;
+    struct pod_record *pod = NULL;
+    if (watcher->list == LIST_NODES)
+        node = node_record_parse(text, bytes, &err);
+    else
+        pod = pod_record_parse(text, bytes, &err);
+    if (!node && !pod)
+        return skip(watcher, &err);
+    pthread_mutex_lock(&extender->lock);
+    int status = node ? take_node(extender->machine, change, node)
+                      : take_pod(extender->machine, change, pod);
+    heard_something(watcher);
+    extender_wake(extender);
+    pthread_mutex_unlock(&extender->lock);
+    return status;
+}
+
+static void note_trouble(void *context, const char *reason)
+{
+    struct watcher *watcher = context;
+    struct extender *extender = watcher->extender;
+    const char *word = lists[watcher->list].word;
+    pthread_mutex_lock(&extender->lock);
+    struct hearing *heard = &extender->heard[watcher->list];
+    bool changes = heard->troubled != (reason != NULL);
+    heard->troubled = reason != NULL;
+    if (changes)
+        heard->since_milliseconds = extender_now_milliseconds();
+    pthread_mutex_unlock(&extender->lock);
+    if (reason)
+        metrics_add(extender->metrics, METRIC_API_ERRORS, word, NULL, 1);
+    if (changes && reason)
+        log_message(&extender->log, LOG_LEVEL_WARNING, "watching %s: %s", word, reason);
+    else if (changes)
+        log_message(&extender->log, LOG_LEVEL_INFO, "watching %s again", word);
+}
+
+static void *watch(struct extender *extender, enum gang_list list)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    struct watcher watcher = {.extender = extender, .list = list};
+    CLEANUP(api_client) struct api_client *client = api_client_create(extender->api, &err);
+    const struct list_watch_request request = {
+        .path = lists[list].path,
+        .query = lists[list].query,
+        .handlers = {.begin_list = begin_list,
+                     .end_list = end_list,
+                     .object = take_object,
+                     .trouble = note_trouble},
+        .context = &watcher,
+        .stop = &extender->stop,
+        .seed = extender_now_milliseconds() + list,
+    };
+    if (!client || list_watch_run(client, &request, &err) < 0) {
+        log_message(&extender->log, LOG_LEVEL_ERROR, "watching %s ends: %s", lists[list].word,
+                    err.text);
+        extender_stop(extender, true);
+    }
+    return NULL;
+}
+
+void *extender_watch_nodes(void *extender) { return watch(extender, LIST_NODES); }
+
+void *extender_watch_pods(void *extender) { return watch(extender, LIST_PODS); }
