@@ -413,7 +413,9 @@ API_SOURCES :=
 
 SERVER_SOURCES :=
 
-EXTENDER_SOURCES :=
+EXTENDER_SOURCES := \
+	k8s_extender/extender/extender_options.c \
+	k8s_extender/extender/live_config.c
 
 AGENT_SOURCES :=
 
@@ -491,6 +493,8 @@ UNIT_TESTS := \
 	tests/unit/base/yaml_fields_test.c \
 	tests/unit/base/yaml_rows_test.c \
 	tests/unit/base/yaml_writer_test.c \
+	tests/unit/k8s_extender/extender_options_test.c \
+	tests/unit/k8s_extender/live_config_test.c \
 	tests/unit/mapping/block_order_test.c \
 	tests/unit/mapping/fabric_tree_test.c \
 	tests/unit/mapping/gpu_mapping_test.c \
@@ -895,7 +899,7 @@ FUZZ_PROGRAMS := $(call programs,$(FUZZ_TESTS))
 BENCH_PROGRAMS := $(call programs,$(BENCHES))
 
 PRODUCTS := $(BUILD)/parplan $(BUILD)/spank_parplan.so $(BUILD)/job_submit_parplan.so \
-	$(if $(EXTENDER_SOURCES),$(BUILD)/parplan-extender) $(if $(AGENT_SOURCES),$(BUILD)/parplan-node-agent)
+	$(if $(filter %/main.c,$(EXTENDER_SOURCES)),$(BUILD)/parplan-extender) $(if $(AGENT_SOURCES),$(BUILD)/parplan-node-agent)
 
 ifeq ($(V),1)
 Q :=

@@ -10,10 +10,7 @@
 #define RETRY_MILLISECONDS 30000u
 #define SERVICE_ACCOUNT_FOLDER "/var/run/secrets/kubernetes.io/serviceaccount"
 
-static const char *environment(const char *name)
-{
-    return getenv(name);
-}
+static const char *environment(const char *name) { return getenv(name); }
 
 uint64_t extender_now_milliseconds(void)
 {
@@ -35,10 +32,7 @@ void extender_stop(struct extender *extender, bool failed)
     pthread_cond_broadcast(&extender->work);
 }
 
-void extender_wake(struct extender *extender)
-{
-    pthread_cond_signal(&extender->work);
-}
+void extender_wake(struct extender *extender) { pthread_cond_signal(&extender->work); }
 
 static void write_line(void *context, enum log_level level, const char *line)
 {
@@ -84,8 +78,7 @@ static int open_machine(struct extender *extender, struct error_info *err)
         .retry_milliseconds = RETRY_MILLISECONDS,
         .view = {.presets = extender->presets,
                  .gpus = extender->gpus,
-                 .keys = extender->label_keys ? extender->label_keys
-                                              : fabric_label_keys_default()},
+                 .keys = extender->label_keys ? extender->label_keys : fabric_label_keys_default()},
     };
     extender->machine = gang_machine_create(&settings, err);
     extender->metrics = extender->machine ? metrics_create() : NULL;

@@ -21,8 +21,8 @@
 
 /* What was heard of one list. */
 struct hearing {
-    bool troubled;                /* since then, without a break */
-    uint64_t since_milliseconds;  /* troubled: since when; else when something last came */
+    bool troubled;               /* since then, without a break */
+    uint64_t since_milliseconds; /* troubled: since when; else when something last came */
 };
 
 struct extender {
@@ -39,7 +39,7 @@ struct extender {
     struct log_sink log;
 
     pthread_mutex_t lock;
-    pthread_cond_t work; /* something may be due */
+    pthread_cond_t work;          /* something may be due */
     struct gang_machine *machine; /* under the lock, as what follows */
     struct hearing heard[LIST_COUNT];
     bool leads;

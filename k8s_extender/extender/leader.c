@@ -38,8 +38,8 @@ static void set_leads(struct extender *extender, bool leads)
     pthread_mutex_unlock(&extender->lock);
     metrics_set(extender->metrics, METRIC_LEADER, NULL, leads);
     if (changes)
-        log_message(&extender->log, LOG_LEVEL_INFO, leads ? "leads: plans and writes from here"
-                                                          : "does not lead any more");
+        log_message(&extender->log, LOG_LEVEL_INFO,
+                    leads ? "leads: plans and writes from here" : "does not lead any more");
 }
 
 /* The first of a row of equal troubles. */

@@ -16,10 +16,7 @@ static void answer_error(struct http_answer *answer, const char *text)
 }
 
 /* A pod that neither belongs to a gang nor asks for GPUs passes also while we know nothing. */
-static bool concerns_us(const struct pod_record *pod)
-{
-    return !pod->plain;
-}
+static bool concerns_us(const struct pod_record *pod) { return !pod->plain; }
 
 /* Whether the question can be answered now; else what is written says why not. */
 static bool must_wait(struct extender *extender, const struct pod_record *pod,
@@ -48,8 +45,7 @@ void verb_filter(void *context, const struct http_request *request, struct http_
     }
     struct policy policy;
     const struct admin_config *config = live_config_take(extender->config);
-    const struct policy_subject subject = {
-        .names = {[SCOPE_PARTITION] = question->pod->namespace}};
+    const struct policy_subject subject = {.names = {[SCOPE_PARTITION] = question->pod->namespace}};
     admin_config_policy(config, &subject, &policy);
     live_config_give(extender->config, config);
     struct gang_answer verdict;

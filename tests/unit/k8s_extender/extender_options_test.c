@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/extender/extender_options.h"
+#include "tests/support/unit_test.h"
+#include <stdio.h>
+#include <string.h>
+
+#define WORDS_MAXIMUM 12u
+
+/* "a b c" as the arguments of a program. */
+static int parse(const char *line, struct extender_options *ret, struct error_info *err)
+{
+    static char words[512];
+    char *argv[WORDS_MAXIMUM + 2] = {(char[]){"parplan-extender"}};
+    int argc = 1;
+    bool done;
+    snprintf(words, sizeof(words), "%s", line);
+    char *rest = NULL;
+    for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        argv[argc++] = word;
+    *err = (struct error_info){.kind = ERROR_NONE};
+    return extender_options_parse(argc, argv, ret, &done, err);
+}
+
+static void takes_what_is_given(void **state)
+{
+    struct extender_options options;
+    struct error_info err;
+    (void)state;
+    if (parse("", &options, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(options.address, "127.0.0.1");
+    assert_int_equal(options.port, 8888);
+    assert_int_equal(options.stale_seconds, 60);
+    assert_null(options.kubeconfig);
+    if (parse("--listen [::1]:0 --kubeconfig k --stale-seconds 5 --bind", &options, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(options.address, "::1");
+    assert_int_equal(options.port, 0);
+    assert_string_equal(options.kubeconfig, "k");
+    assert_int_equal(options.stale_seconds, 5);
+    assert_true(options.bind);
+    if (parse("--listen 0.0.0.0:8443 --tls-certificate c --tls-key k --client-ca a", &options,
+              &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static const struct {
+    const char *line, *says;
+} refused[] = {
+    {"--listen 127.0.0.1", "--listen: 127.0.0.1 is not ADDRESS:PORT"},
+    {"--listen :80", "is not ADDRESS:PORT"},
+    {"--listen 127.0.0.1:65536", "is not ADDRESS:PORT"},
+    {"--listen 127.0.0.1:8888x", "is not ADDRESS:PORT"},
+    {"--listen 0.0.0.0:8888", "without certificates everybody could decide"},
+    {"--listen 127.0.0.1:1 --tls-key k", "belong together"},
+    {"--workers 0", "--workers: '0' is not"},
+    {"--workers many", "--workers: 'many' is not"},
+    {"--kubeconfig=", "--kubeconfig: a value is missing"},
+    {"up", "up: parplan-extender takes options only"},
+};
+
+static void refuses_nonsense(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        struct extender_options options;
+        struct error_info err;
+        if (parse(refused[i].line, &options, &err) == 0)
+            fail_msg("%s is taken", refused[i].line);
+        if (!strstr(err.text, refused[i].says))
+            fail_msg("%s: %s", refused[i].line, err.text);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(takes_what_is_given),
+    cmocka_unit_test(refuses_nonsense),
+};
+
+int main(void) { return unit_test_main("k8s_extender/extender_options", tests, COUNT_OF(tests)); }
