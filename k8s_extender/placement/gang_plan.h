@@ -14,20 +14,35 @@
 #include "k8s_extender/objects/gang_identity.h"
 #include "k8s_extender/objects/label_set.h"
 #include "k8s_extender/placement/cluster_view.h"
+#include "planner/efficiency_catalogue.h"
 #include "workload/admin_config.h"
 #include "workload/framework_profile.h"
 #include "workload/model_source.h"
 #include "workload/parallelism.h"
 #include "workload/rank_order.h"
 
-#define GANG_PLAN_ID_BYTES 17u                     /* 16 hexadecimal digits */
-#define GANG_PLAN_TEXT_MAXIMUM ((size_t)192 << 10) /* an object's annotations are 256 KiB at most  \
-                                                    */
+#define GANG_PLAN_ID_BYTES 17u /* 16 hexadecimal digits */
+#define GANG_PLAN_TEXT_MAXIMUM                                                                     \
+    ((size_t)192 << 10) /* an object's annotations are 256 KiB at most                             \
+                         */
 #define GANG_REASON_BYTES 1024u
 
 struct gang_candidate {
     uint32_t node;  /* index into view->cluster->nodes */
     uint32_t slots; /* pods of this gang that have room there, those fixed there included; > 0 */
+};
+
+/* Why a GPU node is no candidate, for the sentence of GANG_NO_FIT; each node is counted once, under
+ * the first that applies. */
+enum gang_turned_away {
+    AWAY_NOT_READY,
+    AWAY_CORDONED,
+    AWAY_NOT_SELECTED, /* by the pods' nodeSelector or affinity */
+    AWAY_TAINTED,
+    AWAY_FULL,     /* GPUs in use */
+    AWAY_PROMISED, /* GPUs reserved for other gangs */
+    AWAY_SHORT,    /* of CPU, memory, pods or another resource */
+    AWAY_COUNT
 };
 
 struct gang_problem {
@@ -38,12 +53,14 @@ struct gang_problem {
     struct cluster_view *view;               /* one reference of the problem's own */
     const struct gang_candidate *candidates; /* ascending by node */
     size_t candidate_count;
+    uint32_t turned_away[AWAY_COUNT]; /* nodes; all 0: not counted */
     const uint32_t *fixed;   /* for each pod its node, or VIEW_NODE_NONE; NULL: all are free */
     struct degrees degrees;  /* fixed != NULL: those of the plan that the fixed pods follow … */
     enum rank_order order;   /* … and its rank order */
     bool has_degrees;        /* false: that plan had none (locality only) */
-    struct label_set inputs; /* annotations parplan.io/<key of job_spec>, of the first pod that
-                              * has any */
+    bool relax;              /* fixed != NULL: a TP group may leave its NVLink domain */
+    struct label_set inputs; /* annotations parplan.io/…, of the first pod that has any
+                              * (pod_inputs.h); others are skipped */
     const char *const *arguments; /* the container's command, for launch_flags */
     size_t argument_count;
     uint64_t number; /* of the request, given back in the answer */
@@ -62,6 +79,8 @@ enum gang_outcome {
 struct gang_plan {
     enum gang_outcome outcome;
     char reason[GANG_REASON_BYTES]; /* one sentence: why not; or what was chosen and why */
+    bool no_spare;                  /* GANG_NO_FIT of a replan: there is room, but a TP group's
+                                     * NVLink domain has none */
     char id[GANG_PLAN_ID_BYTES];    /* of key, degrees, order and nodes */
     uint32_t pods, gpus_per_pod;
     bool has_degrees; /* false: neither model nor degrees were given; nodes in fabric order */
@@ -76,6 +95,7 @@ struct gang_plan_sources {
     const struct gpu_catalogue *gpus;
     const struct framework_catalogue *frameworks;
     const struct model_catalogue *models;
+    const struct efficiency_catalogue *efficiencies; /* NULL: the compiled-in ones, parsed anew */
 };
 
 /* Fails only for memory: all else is an outcome. */
