@@ -407,7 +407,17 @@ SUBMIT_SOURCES := \
 
 # Kubernetes: what is pure (objects, gangs, their placement), the API's client, the server, and
 # the two programs.
-GANG_SOURCES :=
+GANG_SOURCES := \
+	k8s_extender/objects/label_set.c \
+	k8s_extender/objects/node_record.c \
+	k8s_extender/objects/node_selector.c \
+	k8s_extender/objects/node_unfit.c \
+	k8s_extender/objects/object_fields.c \
+	k8s_extender/objects/object_text.c \
+	k8s_extender/objects/quantity.c \
+	k8s_extender/objects/record_block.c \
+	k8s_extender/objects/resource_list.c \
+	k8s_extender/objects/shared_text.c
 
 API_SOURCES :=
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * node_record: what is kept of a Node of the API: about 6 KB where the object has 23. Immutable.
- * node_record_parse reads the JSON of one object, node_record_read a tree of it.
+ * node_record: what is kept of a Node of the API: about 2.5 KB where the object has 23. Immutable.
+ * node_record_parse reads the JSON of one object, node_record_read a tree of it. A record is one
+ * allocation; label keys and values, the topology, taints and names of resources are shared with
+ * other records (shared_text.h), so only node_record_free may free it. A test that needs a node
+ * parses its JSON.
  */
 #ifndef K8S_EXTENDER_OBJECTS_NODE_RECORD_H
 #define K8S_EXTENDER_OBJECTS_NODE_RECORD_H
@@ -21,7 +24,7 @@ struct node_taint {
 
 struct node_record {
     const char *name;
-    const char *uid;
+    const char *uid; /* "": none */
     struct label_set labels;
     const char *topology; /* the annotation's text, or NULL */
     struct resource_list allocatable;
@@ -31,14 +34,16 @@ struct node_record {
     bool unschedulable; /* spec.unschedulable: cordoned */
     bool deleting;      /* metadata.deletionTimestamp */
     uint64_t digest;    /* of everything above: equal records are of equal content */
-    struct arena *arena;
 };
 
-/* Unknown members are skipped. Errors: no name, a label that is no text, a bad quantity: naming
- * the node. */
+/* Unknown members, and taints of an effect that is not one of those, are skipped. Errors: no name,
+ * a label that is no text, a bad quantity: naming the node. */
 struct node_record *node_record_read(const struct json_value *object, struct error_info *err);
 struct node_record *node_record_parse(const char *text, size_t bytes, struct error_info *err);
 void node_record_free(struct node_record *record);
+
+/* "NoSchedule" … as in taints and tolerations; false: another text, or NULL. */
+bool taint_effect_read(const char *word, enum taint_effect *ret);
 
 DEFINE_CLEANUP(node_record);
 

@@ -2,7 +2,12 @@
 /*
  * node_selector: required node affinity, as the scheduler judges it: terms are alternatives, the
  * requirements of a term hold together; matchExpressions speak of labels, matchFields of
- * metadata.name. A term without requirements matches nothing.
+ * metadata.name. A term without requirements matches nothing, and so does an operator that is not
+ * known (it becomes In without values).
+ *     In, NotIn          the value is among those, or not; NotIn also holds where there is no label
+ *     Exists, DoesNotExist
+ *     Gt, Lt             both are whole numbers, and the label's is larger or smaller
+ * Source: k8s.io/component-helpers scheduling/corev1/nodeaffinity.
  */
 #ifndef K8S_EXTENDER_OBJECTS_NODE_SELECTOR_H
 #define K8S_EXTENDER_OBJECTS_NODE_SELECTOR_H
@@ -10,7 +15,8 @@
 #include "k8s_extender/objects/label_set.h"
 
 #define NODE_SELECTOR_MAXIMUM_TERMS 64u
-#define NODE_SELECTOR_MAXIMUM_VALUES 4096u
+#define NODE_SELECTOR_MAXIMUM_REQUIREMENTS 256u /* of each kind in a term */
+#define NODE_SELECTOR_MAXIMUM_VALUES 4096u      /* in all */
 
 struct node_record;
 struct pod_record;
@@ -42,13 +48,16 @@ struct node_selector {
     size_t term_count;
 };
 
-/* requiredDuringSchedulingIgnoredDuringExecution; NULL: none. */
+/* requiredDuringSchedulingIgnoredDuringExecution; NULL: none (term_count 0). One without terms
+ * becomes one empty term. */
 int node_selector_read(const struct json_value *object, struct arena *arena,
                        struct node_selector *ret, struct error_info *err);
 bool node_selector_matches(const struct node_selector *selector, const struct node_record *node);
 
 /* Why the pod cannot run on that node whatever is free there; what the scheduler asks of a node
- * but for resources. */
+ * but for resources, and that it is ready and stays. Taints: NoSchedule and NoExecute count,
+ * PreferNoSchedule does not; a toleration without a key tolerates all keys, one without an effect
+ * all effects; a cordoned node is one for pods that tolerate node.kubernetes.io/unschedulable. */
 enum node_unfit {
     NODE_FITS,
     NODE_NOT_READY,
