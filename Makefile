@@ -408,16 +408,22 @@ SUBMIT_SOURCES := \
 # Kubernetes: what is pure (objects, gangs, their placement), the API's client, the server, and
 # the two programs.
 GANG_SOURCES := \
+	k8s_extender/objects/gang_group.c \
+	k8s_extender/objects/gang_identity.c \
 	k8s_extender/objects/label_set.c \
 	k8s_extender/objects/node_record.c \
 	k8s_extender/objects/node_selector.c \
 	k8s_extender/objects/node_unfit.c \
-	k8s_extender/objects/object_fields.c \
-	k8s_extender/objects/object_text.c \
-	k8s_extender/objects/quantity.c \
-	k8s_extender/objects/record_block.c \
-	k8s_extender/objects/resource_list.c \
-	k8s_extender/objects/shared_text.c
+	k8s_extender/objects/pod_block.c \
+	k8s_extender/objects/pod_placement.c \
+	k8s_extender/objects/pod_record.c \
+	k8s_extender/objects/pod_requests.c \
+	k8s_extender/objects/reading/object_fields.c \
+	k8s_extender/objects/reading/object_text.c \
+	k8s_extender/objects/reading/quantity.c \
+	k8s_extender/objects/reading/record_block.c \
+	k8s_extender/objects/reading/shared_text.c \
+	k8s_extender/objects/resource_list.c
 
 API_SOURCES :=
 

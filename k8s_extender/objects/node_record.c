@@ -2,10 +2,10 @@
 #include "k8s_extender/objects/node_record.h"
 #include "base/memory.h"
 #include "base/name_index.h"
-#include "k8s_extender/objects/object_fields.h"
-#include "k8s_extender/objects/object_text.h"
-#include "k8s_extender/objects/record_block.h"
-#include "k8s_extender/objects/shared_text.h"
+#include "k8s_extender/objects/reading/object_fields.h"
+#include "k8s_extender/objects/reading/object_text.h"
+#include "k8s_extender/objects/reading/record_block.h"
+#include "k8s_extender/objects/reading/shared_text.h"
 #include <string.h>
 
 #define SCRATCH_MAXIMUM_BYTES ((size_t)64 << 20)

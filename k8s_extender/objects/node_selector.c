@@ -2,7 +2,7 @@
 #include "k8s_extender/objects/node_selector.h"
 #include "base/parse_number.h"
 #include "k8s_extender/objects/node_record.h"
-#include "k8s_extender/objects/object_fields.h"
+#include "k8s_extender/objects/reading/object_fields.h"
 #include <string.h>
 
 #define NAME_FIELD "metadata.name"

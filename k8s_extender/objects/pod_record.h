@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pod_record: what is kept of a Pod of the API. Immutable. Of a pod that neither asks for GPUs nor
- * belongs to a gang only its name, node, phase and requests are kept (`plain`): under 400 bytes.
+ * belongs to a gang only its name, node, phase, gates and requests are kept (`plain`): under 400
+ * bytes. A record is one allocation, and shares texts with others (shared_text.h), so only
+ * pod_record_free may free it. A test that needs a pod parses its JSON.
  */
 #ifndef K8S_EXTENDER_OBJECTS_POD_RECORD_H
 #define K8S_EXTENDER_OBJECTS_POD_RECORD_H
@@ -36,17 +38,17 @@ struct pod_toleration {
 };
 
 struct pod_record {
-    const char *namespace, *name, *uid;
-    const char *resource_version;
-    const char *node;           /* spec.nodeName; NULL: not bound */
-    const char *scheduler_name; /* "default-scheduler" */
+    const char *namespace;        /* "default" where none is named, as in a template */
+    const char *name;             /* or its generateName, where it has no name yet */
+    const char *uid;              /* "": none yet */
+    const char *resource_version; /* "" for a plain pod */
+    const char *node;             /* spec.nodeName; NULL: not bound */
+    const char *scheduler_name;   /* "default-scheduler" */
     enum pod_phase phase;
     bool terminating;              /* metadata.deletionTimestamp */
-    bool plain;                    /* nothing below is filled but requests */
-    struct resource_list requests; /* as the scheduler counts them: the sum over containers and
-                                    * restartable init containers, the largest init step, overhead;
-                                    * RESOURCE_PODS is 1 */
+    bool plain;                    /* nothing below priority is filled */
     bool gated;                    /* GANG_GATE is among the scheduling gates */
+    struct resource_list requests; /* as the scheduler counts them: pod_requests.h */
     unsigned foreign_gates; /* gates of others (Kueue, an autoscaler), which are waited for */
     int32_t priority;
     const char *owner_kind, *owner_name, *owner_uid; /* the controller; NULL: none */
@@ -61,17 +63,20 @@ struct pod_record {
     const char *const *arguments; /* command and args of the container that asks for GPUs (the
                                    * first of them), for launch_flags; may be empty */
     size_t argument_count;
-    struct arena *arena;
 };
 
-/* Errors name the pod: no name, a bad quantity, a list that is too long. A malformed gang (no
- * index, a size that is no number) is not an error of the pod: gang.problem says it. */
+/* Errors name the pod and are only of what says who it is and what it takes from its node (no name,
+ * a bad quantity, too many containers), which the API server has checked: a user cannot hide a pod
+ * from the count of what is free by a long list. A malformed gang (no index, a size that is no
+ * number) and what cannot be read of selectors, tolerations, annotations and command is no error:
+ * gang.problem says it, and those members are empty. */
 struct pod_record *pod_record_read(const struct json_value *object, struct error_info *err);
 struct pod_record *pod_record_parse(const char *text, size_t bytes, struct error_info *err);
 void pod_record_free(struct pod_record *record);
 
 /* Holds its requests on its node: bound, and neither succeeded nor failed. Terminating pods do. */
 bool pod_record_holds(const struct pod_record *record);
+/* key with its prefix: "parplan.io/size"; NULL: not there. */
 const char *pod_record_annotation(const struct pod_record *record, const char *key);
 
 DEFINE_CLEANUP(pod_record);

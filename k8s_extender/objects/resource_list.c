@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/objects/resource_list.h"
-#include "k8s_extender/objects/quantity.h"
+#include "k8s_extender/objects/reading/quantity.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "k8s_extender/objects/record_block.h"
+#include "k8s_extender/objects/reading/record_block.h"
 #include "base/memory.h"
-#include "k8s_extender/objects/shared_text.h"
+#include "k8s_extender/objects/reading/shared_text.h"
 #include <string.h>
 
 #define ALIGNMENT 8u /* pointers and 64-bit numbers: all that records hold */

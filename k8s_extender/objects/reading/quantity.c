@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "k8s_extender/objects/quantity.h"
+#include "k8s_extender/objects/reading/quantity.h"
 #include "base/cleanup.h"
 #include "base/parse_number.h"
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  * truth). A member of another kind is an error that names it; the caller says whose it is. NULL for
  * the object is an object without members. Texts and values belong to the tree.
  */
-#ifndef K8S_EXTENDER_OBJECTS_OBJECT_FIELDS_H
-#define K8S_EXTENDER_OBJECTS_OBJECT_FIELDS_H
+#ifndef K8S_EXTENDER_OBJECTS_READING_OBJECT_FIELDS_H
+#define K8S_EXTENDER_OBJECTS_READING_OBJECT_FIELDS_H
 
 #include "base/error.h"
 #include "base/json_document.h"

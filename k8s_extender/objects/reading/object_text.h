@@ -5,8 +5,8 @@
  * the text is read, and an escaped NUL, which the API allows in annotations, becomes a blank: no
  * user's text may hide a pod from the count of what is free.
  */
-#ifndef K8S_EXTENDER_OBJECTS_OBJECT_TEXT_H
-#define K8S_EXTENDER_OBJECTS_OBJECT_TEXT_H
+#ifndef K8S_EXTENDER_OBJECTS_READING_OBJECT_TEXT_H
+#define K8S_EXTENDER_OBJECTS_READING_OBJECT_TEXT_H
 
 #include "base/json_document.h"
 

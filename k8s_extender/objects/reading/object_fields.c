@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "k8s_extender/objects/object_fields.h"
+#include "k8s_extender/objects/reading/object_fields.h"
 #include <string.h>
 
 static const char *const kind_words[] = {

@@ -8,8 +8,8 @@
  * Exact: whatever the number of digits, the result is rounded up, as the scheduler does it. Amounts
  * beyond 2^63-1 count as 2^63-1, as there. Pure.
  */
-#ifndef K8S_EXTENDER_OBJECTS_QUANTITY_H
-#define K8S_EXTENDER_OBJECTS_QUANTITY_H
+#ifndef K8S_EXTENDER_OBJECTS_READING_QUANTITY_H
+#define K8S_EXTENDER_OBJECTS_READING_QUANTITY_H
 
 #include "base/error.h"
 #include <stdint.h>

@@ -8,8 +8,8 @@
  *     if (record_block_allocate(&block) < 0)   memory
  *     struct noun *record = pack(&block, draft);
  */
-#ifndef K8S_EXTENDER_OBJECTS_RECORD_BLOCK_H
-#define K8S_EXTENDER_OBJECTS_RECORD_BLOCK_H
+#ifndef K8S_EXTENDER_OBJECTS_READING_RECORD_BLOCK_H
+#define K8S_EXTENDER_OBJECTS_READING_RECORD_BLOCK_H
 
 #include "k8s_extender/objects/label_set.h"
 #include "k8s_extender/objects/resource_list.h"

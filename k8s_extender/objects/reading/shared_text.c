@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "k8s_extender/objects/shared_text.h"
+#include "k8s_extender/objects/reading/shared_text.h"
 #include "base/memory.h"
 #include "base/name_index.h"
 #include <pthread.h>
