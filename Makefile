@@ -186,6 +186,12 @@ SCAN_SOURCES := \
 	common/report/scan/scan_script.c \
 	common/report/scan/shell_word.c
 
+# The policy itself, and as Kubernetes has it; only the command line prints it.
+POLICY_REPORT_SOURCES := \
+	common/report/kubernetes/admission_manifest.c \
+	common/report/kubernetes/manifest_template.c \
+	common/report/policy/policy_rules.c
+
 # Mappings made elsewhere; only the command line reads them.
 EVALUATION_SOURCES := \
 	common/mapping/evaluation/launcher_layout.c \
@@ -307,6 +313,7 @@ CLI_SOURCES := \
 	common/cli/doctor/slurm_checks.c \
 	common/cli/doctor/slurm_text.c \
 	common/cli/commands/mfu_command.c \
+	common/cli/commands/policy_command.c \
 	common/cli/env_command.c \
 	common/cli/commands/flags_command.c \
 	common/cli/gpus_command.c \
@@ -451,6 +458,7 @@ DATA_FILES := \
 # The same, in the program but not in the plugin.
 PROGRAM_DATA_FILES := \
 	common/planner/data/mfu_references.yaml \
+	common/report/data/kubernetes_admission.yaml.in \
 	common/validation/data/publications.yaml \
 	common/validation/data/published_memory.csv \
 	common/validation/data/published_runs.csv
@@ -762,6 +770,7 @@ MAN_PAGES := \
 	docs/man/parplan-mfu.1 \
 	docs/man/parplan-models.1 \
 	docs/man/parplan-plan.1 \
+	docs/man/parplan-policy.1 \
 	docs/man/parplan-roles.1 \
 	docs/man/parplan-sweep.1 \
 	docs/man/parplan-topology.1 \
@@ -887,7 +896,7 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 # --- objects -----------------------------------------------------------------------
 
 LISTED := $(BASE_SOURCES) $(EMBED_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
-	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES) \
+	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(POLICY_REPORT_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(GANG_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) \
 	$(EXTENDER_SOURCES) $(AGENT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(STAND_IN_SOURCES) $(MAN_PAGES)
@@ -898,7 +907,7 @@ DATA_OBJECT := $(BUILD)/objects/common/data.o
 PLUGIN_TAKES := $(BASE_SOURCES) $(TOPOLOGY_SOURCES) \
 	$(WORKLOAD_SOURCES) $(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(SPANK_SOURCES)
 CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_TAKES)) \
-	$(READER_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
+	$(READER_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(POLICY_REPORT_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
 SUBMIT_OBJECTS := $(call objects,$(SUBMIT_SOURCES))
 EXTENDER_TAKES := $(call objects,$(GANG_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(EXTENDER_SOURCES))

@@ -13,6 +13,8 @@ const struct command commands[] = {
     {"roles", "several models in one job, as RLHF has: a plan for each, on shared or own nodes",
      roles_command},
     {"check", "what the policy says of one plan, and whether it fits", check_command},
+    {"policy", "the policy in force, and the same as Kubernetes admission policies",
+     policy_command},
     {"map", "which rank sits on which node, GPU and NIC", map_command},
     {"env", "the variables that each task gets", env_command},
     {"mfu", "whether a measured run is as fast as it should be, and where a gap may sit",

@@ -43,6 +43,7 @@ int collect_command(int argc, char **argv, struct command_io *io, struct error_i
 int plan_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int check_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int map_command(int argc, char **argv, struct command_io *io, struct error_info *err);
+int policy_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int env_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int doctor_command(int argc, char **argv, struct command_io *io, struct error_info *err);
 int calibrate_command(int argc, char **argv, struct command_io *io, struct error_info *err);

@@ -32,7 +32,8 @@ enum option_kind {
 #define PLANNING (POLICED | BIT(COMMAND_MFU))
 #define COUNTING (PLANNING | BIT(COMMAND_MODELS))
 #define PRINTING (ALL & ~BIT(COMMAND_COLLECT))
-#define PLACES (PLANNING | BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_CALIBRATE))
+#define PLACES (PLANNING | BIT(COMMAND_TOPOLOGY) | BIT(COMMAND_CALIBRATE) | BIT(COMMAND_POLICY))
+#define SCOPED (POLICED | BIT(COMMAND_POLICY))
 #define COSTED (PLANNING | BIT(COMMAND_VALIDATE))
 
 struct option_rule {
@@ -77,16 +78,25 @@ static const struct option_rule rules[] = {
      AT(nodes), 0, 0},
     {"exclude", "LIST", "not these nodes", PLACES, OPTION_TEXT, AT(exclude), 0, 0},
     {"config", "FILE", "the admins' file with the policy; default /etc/parplan/parplan.yaml",
-     PLANNING | BIT(COMMAND_DOCTOR), OPTION_TEXT, AT(config), 0, 0},
+     PLANNING | BIT(COMMAND_DOCTOR) | BIT(COMMAND_POLICY), OPTION_TEXT, AT(config), 0, 0},
     {"slurm-conf", "FILE", "Slurm's configuration; default SLURM_CONF, else /etc/slurm/slurm.conf",
      BIT(COMMAND_DOCTOR), OPTION_TEXT, AT(slurm_conf), 0, 0},
     {"plugstack", "FILE", "its plugstack.conf; default as Slurm says", BIT(COMMAND_DOCTOR),
      OPTION_TEXT, AT(plugstack), 0, 0},
-    {"partition", "NAME", "the partition whose policy counts", POLICED, OPTION_TEXT, AT(partition),
+    {"partition", "NAME", "the partition whose policy counts", SCOPED, OPTION_TEXT, AT(partition),
      0, 0},
-    {"qos", "NAME", "the QOS whose policy counts", POLICED, OPTION_TEXT, AT(qos), 0, 0},
-    {"account", "NAME", "the account whose policy counts", POLICED, OPTION_TEXT, AT(account), 0, 0},
-    {"user", "NAME", "the user whose policy counts", POLICED, OPTION_TEXT, AT(user), 0, 0},
+    {"qos", "NAME", "the QOS whose policy counts", SCOPED, OPTION_TEXT, AT(qos), 0, 0},
+    {"account", "NAME", "the account whose policy counts", SCOPED, OPTION_TEXT, AT(account), 0, 0},
+    {"user", "NAME", "the user whose policy counts", SCOPED, OPTION_TEXT, AT(user), 0, 0},
+    {NULL, NULL, "For Kubernetes:", BIT(COMMAND_POLICY), OPTION_HEADING, 0, 0, 0},
+    {"kubernetes", NULL, "the policy as admission policies for the API server (YAML)",
+     BIT(COMMAND_POLICY), OPTION_FLAG, AT(kubernetes), 0, 0},
+    {"namespace", "NAME", "where parplan's own pods run; default parplan-system",
+     BIT(COMMAND_POLICY), OPTION_TEXT, AT(namespace), 0, 0},
+    {"scheduler", "NAME",
+     "a schedulerName that pods of a gang may have; may be repeated, the usual one first; default "
+     "default-scheduler and parplan",
+     BIT(COMMAND_POLICY), OPTION_TEXTS, AT(scheduler), 0, 0},
     {"gpu", "NAME", "one GPU, by name or alias; for a node: its GPUs, where no source names them",
      PLACES | BIT(COMMAND_GPUS), OPTION_TEXT, AT(gpu), 0, 0},
     {NULL, NULL, "How many nodes, how long:", BIT(COMMAND_PLAN), OPTION_HEADING, 0, 0, 0},
@@ -198,6 +208,7 @@ static const char *const command_names[COMMAND_COUNT] = {
     [COMMAND_TOPOLOGY] = "topology",
     [COMMAND_PLAN] = "plan",
     [COMMAND_CHECK] = "check",
+    [COMMAND_POLICY] = "policy",
     [COMMAND_MAP] = "map",
     [COMMAND_ENV] = "env",
     [COMMAND_FLAGS] = "flags",

@@ -14,6 +14,7 @@ enum command_id {
     COMMAND_TOPOLOGY,
     COMMAND_PLAN,
     COMMAND_CHECK,
+    COMMAND_POLICY,
     COMMAND_MAP,
     COMMAND_ENV,
     COMMAND_FLAGS,
@@ -62,6 +63,10 @@ struct command_options {
     const char *model;
     const char *config, *partition, *qos, *account, *user;
     const char *slurm_conf, *plugstack;
+    bool kubernetes;
+    const char *namespace;
+    const char *scheduler[OPTION_MAXIMUM_REPEATS]; /* scheduler_count of them */
+    size_t scheduler_count;
     const char *gpu;
     uint64_t top; /* 0: not given */
     const char *nodes_range, *prefer;

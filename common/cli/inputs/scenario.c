@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* The default file must be root's; a file that the user names may be their own. */
-static struct admin_config *open_config(const char *path, struct error_info *err)
+struct admin_config *scenario_open_config(const char *path, struct error_info *err)
 {
     struct admin_config *config = admin_config_load(path, path ? geteuid() : 0, err);
     if (!config && path)
@@ -53,7 +53,7 @@ static int open_parts(struct scenario *scenario, const struct command_options *o
         catalogues_open(&scenario->catalogues, options->data_directory, options->calibration, err) <
             0)
         return -1;
-    scenario->config = open_config(options->config, err);
+    scenario->config = scenario_open_config(options->config, err);
     if (!scenario->config)
         return -1;
     scenario->cluster =

@@ -33,6 +33,9 @@ int scenario_open(struct scenario *scenario, const struct command_options *optio
                   struct error_info *err);
 void scenario_done(struct scenario *scenario);
 
+/* The admins' file that --config names, or the default one (path NULL). */
+struct admin_config *scenario_open_config(const char *path, struct error_info *err);
+
 /* Refuses a scenario without a model, naming how to give one. */
 int scenario_need_model(const struct scenario *scenario, struct error_info *err);
 
