@@ -321,7 +321,6 @@ CLI_SOURCES := \
 	common/cli/inputs/child_output.c \
 	common/cli/inputs/cluster_choice.c \
 	common/cli/inputs/input_remedy.c \
-	common/cli/inputs/live_node.c \
 	common/cli/inputs/mapping_options.c \
 	common/cli/inputs/node_files.c \
 	common/cli/inputs/plan_lock.c \
@@ -361,8 +360,10 @@ READER_SOURCES := \
 	common/topology/fabric_readers/text_lines.c \
 	common/topology/fabric_readers/topograph_graph.c \
 	common/topology/fabric_readers/topograph_model.c \
+	common/topology/collect/node_annotation.c \
 	common/topology/node_readers/hwloc/hwloc_import.c \
 	common/topology/node_readers/hwloc/hwloc_reader.c \
+	common/topology/node_readers/live_node.c \
 	common/topology/node_readers/nccl_topology.c \
 	common/topology/node_readers/hwloc/nvlink_closure.c \
 	common/topology/node_readers/nvml/nvml_device.c \
@@ -430,7 +431,12 @@ GANG_SOURCES := \
 	k8s_extender/objects/reading/quantity.c \
 	k8s_extender/objects/reading/record_block.c \
 	k8s_extender/objects/reading/shared_text.c \
-	k8s_extender/objects/resource_list.c
+	k8s_extender/objects/resource_list.c \
+	k8s_extender/placement/cluster_view.c \
+	k8s_extender/placement/gpu_labels.c \
+	k8s_extender/placement/view_fabric.c \
+	k8s_extender/placement/view_kinds.c \
+	k8s_extender/placement/view_notes.c
 
 API_SOURCES :=
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs/topology_source.h"
-#include "cli/inputs/live_node.h"
 #include "topology/node_readers/evidence_draft.h"
+#include "topology/node_readers/live_node.h"
 
 #define LIVE_NAME "this machine"
 #define MAXIMUM_EVIDENCE (TOPOLOGY_MAXIMUM_PATHS * TOPOLOGY_INPUT_MAXIMUM_EVIDENCE + 1u)
@@ -109,6 +109,22 @@ static int open_paths(struct gathered *gathered, const struct topology_request *
     return 0;
 }
 
+_Static_assert(LIVE_NODE_MAXIMUM_EVIDENCE <= TOPOLOGY_INPUT_MAXIMUM_EVIDENCE,
+               "the machine is an input like any other");
+
+static int open_machine(struct gathered *gathered, const struct topology_request *request,
+                        struct error_info *err)
+{
+    struct live_node live;
+    struct topology_input *input = &gathered->inputs[0];
+    if (live_node_open(&live, request->nvml_library, request->sysfs_root, err) < 0)
+        return -1;
+    for (; input->evidence_count < live.evidence_count; input->evidence_count++)
+        input->evidence[input->evidence_count] = live.evidence[input->evidence_count];
+    gathered->input_count = 1;
+    return 0;
+}
+
 int topology_source_open(struct topology_source *source, const struct topology_request *request,
                          const struct catalogues *catalogues, struct error_info *err)
 {
@@ -117,15 +133,9 @@ int topology_source_open(struct topology_source *source, const struct topology_r
     if (request->path_count > TOPOLOGY_MAXIMUM_PATHS)
         return error_set(err, "%zu sources of one node; at most %u are possible",
                          request->path_count, TOPOLOGY_MAXIMUM_PATHS);
-    if (request->path_count > 0) {
-        if (open_paths(&gathered, request, catalogues, err) < 0)
-            return -1;
-    } else {
-        if (live_node_open(&gathered.inputs[0], request->nvml_library, request->sysfs_root, err) <
-            0)
-            return -1;
-        gathered.input_count = 1;
-    }
+    if (request->path_count > 0 ? open_paths(&gathered, request, catalogues, err) < 0
+                                : open_machine(&gathered, request, err) < 0)
+        return -1;
     if (gathered.inputs[0].evidence_count == 0)
         return take_one(source, &gathered.inputs[0], request, err);
     return merge(source, &gathered, request, catalogues, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/inputs/live_node.h"
+#include "topology/node_readers/live_node.h"
 #include "topology/node_readers/evidence_draft.h"
 #include "topology/node_readers/hwloc/hwloc_reader.h"
 #include "topology/node_readers/nvml_reader.h"
@@ -21,7 +21,7 @@ static struct node_evidence *failure_note(enum evidence_source source, const cha
 }
 
 /* A source beside hwloc: what it gave, else a note of why it gave nothing. */
-static int take(struct topology_input *input, enum evidence_source source, const char *name,
+static int take(struct live_node *node, enum evidence_source source, const char *name,
                 struct node_evidence *evidence, const struct error_info *why,
                 struct error_info *err)
 {
@@ -30,21 +30,21 @@ static int take(struct topology_input *input, enum evidence_source source, const
     if (why->kind != ERROR_NONE)
         evidence = failure_note(source, name, why, err);
     if (evidence)
-        input->evidence[input->evidence_count++] = evidence;
+        node->evidence[node->evidence_count++] = evidence;
     return why->kind != ERROR_NONE && !evidence ? -1 : 0;
 }
 
-static int add_nvml(struct topology_input *input, const char *library, struct error_info *err)
+static int add_nvml(struct live_node *node, const char *library, struct error_info *err)
 {
     struct error_info why = {.kind = ERROR_NONE};
     struct node_evidence *evidence = NULL;
     if (nvml_read(library, &evidence, &why) == 0 && library && !evidence)
         return error_set(err, "--nvml: %s: no NVIDIA management library, or no GPU that it sees",
                          library);
-    return take(input, EVIDENCE_NVML, "nvml", evidence, &why, err);
+    return take(node, EVIDENCE_NVML, "nvml", evidence, &why, err);
 }
 
-static int add_sysfs(struct topology_input *input, const char *root, struct error_info *err)
+static int add_sysfs(struct live_node *node, const char *root, struct error_info *err)
 {
     static const struct {
         enum evidence_source source;
@@ -58,28 +58,35 @@ static int add_sysfs(struct topology_input *input, const char *root, struct erro
         struct error_info why = {.kind = ERROR_NONE};
         struct node_evidence *evidence = NULL;
         readers[i].read(root, &evidence, &why);
-        if (take(input, readers[i].source, readers[i].name, evidence, &why, err) < 0)
+        if (take(node, readers[i].source, readers[i].name, evidence, &why, err) < 0)
             return -1;
     }
     return 0;
 }
 
 /* NUMA nodes, CPUs and lost PCIe lanes of the GPUs that hwloc lists. */
-static int add_pci(struct topology_input *input, const struct node_evidence *hwloc,
-                   const char *root, struct error_info *err)
+static int add_pci(struct live_node *node, const struct node_evidence *hwloc, const char *root,
+                   struct error_info *err)
 {
     struct error_info why = {.kind = ERROR_NONE};
     struct node_evidence *evidence = NULL;
     if (hwloc->gpu_count == 0)
         return 0;
     pci_health_read(root, hwloc, &evidence, &why);
-    return take(input, EVIDENCE_PCI, "sysfs pci", evidence, &why, err);
+    return take(node, EVIDENCE_PCI, "sysfs pci", evidence, &why, err);
 }
 
-int live_node_open(struct topology_input *input, const char *nvml_library, const char *sysfs_root,
+void live_node_done(struct live_node *node)
+{
+    for (unsigned i = 0; i < node->evidence_count; i++)
+        node_evidence_free(node->evidence[i]);
+    node->evidence_count = 0;
+}
+
+int live_node_open(struct live_node *node, const char *nvml_library, const char *sysfs_root,
                    struct error_info *err)
 {
-    CLEANUP_DONE(topology_input) struct topology_input own = {.fabric = NULL};
+    CLEANUP_DONE(live_node) struct live_node own = {.evidence_count = 0};
     const char *root = sysfs_root ? sysfs_root : "/";
     struct stat status;
     if (stat(root, &status) < 0 || !S_ISDIR(status.st_mode))
@@ -94,7 +101,7 @@ int live_node_open(struct topology_input *input, const char *nvml_library, const
     if (add_nvml(&own, nvml_library, err) < 0 || add_sysfs(&own, root, err) < 0 ||
         add_pci(&own, hwloc, root, err) < 0)
         return -1;
-    *input = own;
-    own = (struct topology_input){.fabric = NULL};
+    *node = own;
+    own.evidence_count = 0;
     return 0;
 }
