@@ -601,6 +601,7 @@ UNIT_TESTS := \
 	tests/unit/spank_plugin/task_context_test.c \
 	tests/unit/spank_plugin/task_cpus_test.c \
 	tests/unit/spank_plugin/task_node_test.c \
+	tests/unit/k8s_extender/cluster_view_test.c \
 	tests/unit/topology/cluster_collection_test.c \
 	tests/unit/topology/cluster_file_test.c \
 	tests/unit/topology/cluster_topology_test.c \
