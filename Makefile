@@ -440,7 +440,16 @@ GANG_SOURCES := \
 
 API_SOURCES :=
 
-SERVER_SOURCES :=
+SERVER_SOURCES := \
+	k8s_extender/server/extender_wire.c \
+	k8s_extender/server/extender_write.c \
+	k8s_extender/server/http_connections.c \
+	k8s_extender/server/http_exchange.c \
+	k8s_extender/server/http_server.c \
+	k8s_extender/server/http_tls.c \
+	k8s_extender/server/metrics.c \
+	k8s_extender/server/wire_json.c \
+	k8s_extender/server/wire_scan.c
 
 EXTENDER_SOURCES := \
 	k8s_extender/extender/extender_options.c \
@@ -471,6 +480,7 @@ PROGRAM_DATA_FILES := \
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
+	tests/unit/k8s_extender/http_server_test.c \
 	tests/unit/cli/child_output_test.c \
 	tests/unit/cli/command_options_test.c \
 	tests/unit/cli/command_test.c \
@@ -737,6 +747,7 @@ BENCHES := \
 
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
+	tests/support/tls_peer.c \
 	tests/support/elf_sample.c \
 	tests/support/file_tree.c \
 	tests/support/fake_spank.c \

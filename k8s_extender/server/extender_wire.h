@@ -13,6 +13,9 @@
 
 #define WIRE_BODY_MAXIMUM_BYTES ((size_t)8 << 20)
 #define WIRE_NODES_MAXIMUM 65536u
+/* Of what becomes a JSON tree: the Pod, and a body that the scanner (wire_scan.h) leaves to it. */
+#define WIRE_TREE_MAXIMUM_BYTES ((size_t)2 << 20)
+#define WIRE_BINDING_MAXIMUM_BYTES ((size_t)16 << 10)
 
 struct extender_question { /* ExtenderArgs */
     struct pod_record *pod;
@@ -22,6 +25,9 @@ struct extender_question { /* ExtenderArgs */
 };
 struct extender_question *extender_question_parse(const char *text, size_t bytes,
                                                   struct error_info *err);
+/* The same through the tree alone, for comparison: bodies of WIRE_TREE_MAXIMUM_BYTES. */
+struct extender_question *extender_question_parse_tree(const char *text, size_t bytes,
+                                                       struct error_info *err);
 void extender_question_free(struct extender_question *question);
 
 struct preemption_victims {
@@ -48,9 +54,12 @@ struct binding_question *binding_question_parse(const char *text, size_t bytes,
                                                 struct error_info *err);
 void binding_question_free(struct binding_question *question);
 
-/* ExtenderFilterResult. With more than WIRE_SHORT_LIST nodes refused one by one the text stands in
- * Error instead, but for native gangs. */
+/* ExtenderFilterResult. The text stands beside each refused node, in FailedNodes and in
+ * FailedAndUnresolvableNodes. With more than WIRE_SHORT_LIST of them: where some pass, the others
+ * vanish; where none does, the text stands in Error instead, but for native gangs, where every
+ * node has its first WIRE_SHORT_TEXT_BYTES. Out of memory shows in the buffer. */
 #define WIRE_SHORT_LIST 50u
+#define WIRE_SHORT_TEXT_BYTES 100u
 void extender_write_filter(const struct extender_question *question,
                            const struct gang_answer *answer, struct text_buffer *out);
 void extender_write_error(const char *text, struct text_buffer *out); /* {"Error": …} of filter */
