@@ -436,7 +436,16 @@ GANG_SOURCES := \
 	k8s_extender/placement/gpu_labels.c \
 	k8s_extender/placement/view_fabric.c \
 	k8s_extender/placement/view_kinds.c \
-	k8s_extender/placement/view_notes.c
+	k8s_extender/placement/view_notes.c \
+	k8s_extender/placement/gang_plan.c \
+	k8s_extender/placement/gang_problem.c \
+	k8s_extender/placement/planning/gang_neighbours.c \
+	k8s_extender/placement/planning/gang_plan_text.c \
+	k8s_extender/placement/planning/gang_replan.c \
+	k8s_extender/placement/planning/gang_room.c \
+	k8s_extender/placement/planning/gang_slots.c \
+	k8s_extender/placement/planning/gang_words.c \
+	k8s_extender/placement/pod_inputs.c
 
 API_SOURCES :=
 
@@ -752,6 +761,7 @@ SUPPORT_SOURCES := \
 	tests/support/file_tree.c \
 	tests/support/fake_spank.c \
 	tests/support/fragmented_case.c \
+	tests/support/gang_fixture.c \
 	tests/support/launch_fixture.c \
 	tests/support/placement_rival.c \
 	tests/support/planner_fixture.c \
