@@ -1107,9 +1107,9 @@ DEPS ?= tests/deps
 
 # check_suites: the test programs' variant, the products' variant, the suites
 define check_suites
-	@$(DEPS) build check $(if $(filter slurm,$(3)),torch)
+	@$(DEPS) build check $(if $(filter slurm,$(3)),torch) $(if $(filter kubernetes,$(3)),kubernetes)
 	$(SUB_MAKE) VARIANT=$(2) all
-	$(if $(filter-out slurm golden,$(3)),$(SUB_MAKE) VARIANT=$(1) test-programs)
+	$(if $(filter-out slurm kubernetes golden,$(3)),$(SUB_MAKE) VARIANT=$(1) test-programs)
 	$(SUB_MAKE) VARIANT=$(1) run-checks PRODUCTS_BUILD=$(BUILD_ROOT)/$(2) SUITES='$(3)'
 endef
 
@@ -1124,9 +1124,9 @@ run-mutations:
 	@exec env HWLOC_MUTATIONS=0 $(BUILD)/tests/corpus/hwloc_mutations_test
 
 .PHONY: check check-fast check-unit check-golden check-property check-torture check-slurm \
-	check-corpus check-asan check-suites check-root check-mutations
+	check-kubernetes check-corpus check-asan check-suites check-root check-mutations
 check:  ## build, then run every suite
-	$(call check_suites,debug,release,unit golden property torture slurm corpus)
+	$(call check_suites,debug,release,unit golden property torture slurm kubernetes corpus)
 check-fast:  ## unit and golden
 	$(call check_suites,debug,release,unit golden)
 check-unit:  ## one program for each file of ours
@@ -1139,6 +1139,8 @@ check-torture:  ## the unit programs again, with every allocation failing once
 	$(call check_suites,debug,release,torture)
 check-slurm:  ## a private Slurm on this machine, with the plugin
 	$(call check_suites,debug,release,slurm)
+check-kubernetes:  ## a private Kubernetes control plane on this machine, with the extender
+	$(call check_suites,debug,release,kubernetes)
 check-corpus:  ## real machines' files from ../shared, where it is
 	$(call check_suites,debug,release,corpus)
 check-mutations:  ## all 170,000 ways of damage to the hwloc files of ../shared: 20 to 30 minutes
@@ -1208,6 +1210,13 @@ demo:  ## parplan on a private Slurm on this machine, explained step by step
 	@tests/deps build demo
 	$(SUB_MAKE) VARIANT=release all
 	@exec env PARPLAN_BUILD='$(abspath $(RELEASE_BUILD))' tests/slurm/demo
+
+.PHONY: demo-kubernetes
+demo-kubernetes:  ## the extender on a private Kubernetes on this machine, explained step by step
+	@tests/deps build demo kubernetes
+	@tests/kubernetes/binaries
+	$(SUB_MAKE) VARIANT=release all
+	@exec env PARPLAN_BUILD='$(abspath $(RELEASE_BUILD))' tests/kubernetes/demo
 
 .PHONY: pictures
 pictures:  ## docs/pictures again, from the presets

@@ -1,0 +1,223 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# What the suites and the demo on a private Kubernetes share: jobs, where their pods went, and the
+# extender beside the scheduler. Works on the cluster that `eval "$(cluster env)"` named;
+# $PARPLAN_BUILD is the folder of parplan's programs.
+# shellcheck disable=SC2154
+
+kubernetes_root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
+kubernetes_cluster=$kubernetes_root/tests/kubernetes/cluster
+
+# --- jobs --------------------------------------------------------------------------
+
+# print_job NAME PODS [WORD...]: an Indexed Job of pods of 8 GPUs. Words:
+#     KEY=VALUE      annotation parplan.io/KEY of its pods
+#     label=VALUE    label parplan.io/gang (NAME); label= for none
+#     gate           the scheduling gate, as the admission policy would set it
+#     gpus=N         GPUs of a pod (8)
+#     cpu=Q memory=Q what else it asks for
+#     toleration=KEY scheduler=NAME priority=CLASS     of its pods
+print_job() {
+    jq -n --arg name "$1" --argjson pods "$2" --args '
+        ($ARGS.positional | map(capture("^(?<key>[^=]+)(=(?<value>.*))?$"))) as $words
+        | def word($key; $default): [$words[] | select(.key == $key) | .value] | last // $default;
+        ["label", "gate", "gpus", "cpu", "memory", "toleration", "scheduler", "priority"] as $ours
+        | ($words | map(select(.key as $key | $ours | index($key) | not)
+            | {key: "parplan.io/\(.key)", value}) | from_entries) as $annotations
+        | {
+            apiVersion: "batch/v1", kind: "Job", metadata: {name: $name},
+            spec: {
+                completionMode: "Indexed", completions: $pods, parallelism: $pods, backoffLimit: 100,
+                template: {
+                    metadata: {
+                        annotations: $annotations,
+                        labels: (if word("label"; $name) == "" then {}
+                            else {"parplan.io/gang": word("label"; $name)} end)
+                    },
+                    spec: ({
+                        restartPolicy: "Never", terminationGracePeriodSeconds: 5,
+                        containers: [{
+                            name: "train", image: "train",
+                            resources: {limits: ({"nvidia.com/gpu": word("gpus"; "8")}
+                                + ({cpu: word("cpu"; null), memory: word("memory"; null)}
+                                    | with_entries(select(.value))))}
+                        }]
+                    } + (if any($words[]; .key == "gate")
+                            then {schedulingGates: [{name: "parplan.io/gang"}]} else {} end)
+                      + (if word("toleration"; null)
+                            then {tolerations: [{key: word("toleration"; ""), operator: "Exists"}]} else {} end)
+                      + ({schedulerName: word("scheduler"; null), priorityClassName: word("priority"; null)}
+                            | with_entries(select(.value))))
+                }
+            }
+        }' -- "${@:3}"
+}
+
+submit_job() {
+    print_job "$@" | kubectl apply -f -
+}
+
+# Prints "index node pod", in the order of indexes; node is - where the pod is not bound.
+pods_of() {
+    kubectl get pods -l "batch.kubernetes.io/job-name=$1" -o json | jq -r '
+        .items | map(select(.metadata.deletionTimestamp | not))
+        | sort_by(.metadata.labels["batch.kubernetes.io/job-completion-index"] | tonumber)[]
+        | "\(.metadata.labels["batch.kubernetes.io/job-completion-index"]) \(.spec.nodeName // "-") \(.metadata.name)"'
+}
+
+count_bound() {
+    pods_of "$1" | awk '$2 != "-"' | wc -l
+}
+
+count_pods() {
+    pods_of "$1" | wc -l
+}
+
+# node_of_index JOB INDEX, pod_of_index JOB INDEX
+node_of_index() {
+    pods_of "$1" | awk -v index="$2" '$1 == index { print $2 }'
+}
+
+pod_of_index() {
+    pods_of "$1" | awk -v wanted="$2" '$1 == wanted { print $3 }'
+}
+
+# annotation_of POD KEY: parplan.io/KEY, or nothing.
+annotation_of() {
+    kubectl get pod "$1" -o json | jq -r --arg key "parplan.io/$2" '.metadata.annotations[$key] // ""'
+}
+
+# Prints "node leaf block" of all nodes.
+places() {
+    kubectl get nodes -o json | jq -r '.items[] | "\(.metadata.name) " +
+        "\(.metadata.labels["fabric.topograph.run/tier-0"]) \(.metadata.labels["fabric.topograph.run/tier-1"])"'
+}
+
+# count_crossings JOB PP DP: of the PP-1 x DP links between pods that are next stages of one
+# pipeline, how many cross a leaf; pods hold whole TP groups, numbered dp + DP * pp.
+count_crossings() {
+    awk -v stages="$2" -v replicas="$3" '
+        NR == FNR { leaf[$1] = $2; next }
+        { at[$1] = leaf[$2] }
+        END {
+            for (i = 0; i + replicas < stages * replicas; i++)
+                if (at[i] != at[i + replicas]) crossings++
+            print crossings + 0
+        }' <(places) <(pods_of "$1")
+}
+
+# wait_for SECONDS WHAT COMMAND...: until the command succeeds.
+wait_for() {
+    local deadline=$((${EPOCHREALTIME/[.,]/} + $1 * 1000000))
+    until "${@:3}"; do
+        if ((${EPOCHREALTIME/[.,]/} > deadline)); then
+            echo "no $2 within $1 s" >&2
+            return 1
+        fi
+        sleep 0.1
+    done
+}
+
+is_bound() {
+    (($(count_bound "$1") == $2))
+}
+
+# wait_bound JOB PODS [SECONDS]
+wait_bound() {
+    wait_for "${3:-30}" "$2 bound pods of $1" is_bound "$1" "$2" && return
+    echo "bound: $(count_bound "$1") of $(count_pods "$1")"
+    events_of "$1" | tail -n 5
+    return 1
+}
+
+# Prints the messages of the events of a job's pods, each once, the last ones last.
+events_of() {
+    kubectl get events --field-selector involvedObject.kind=Pod -o json |
+        jq -r --arg job "$1" '.items | map(select(.involvedObject.name | startswith($job + "-")))
+            | sort_by(.lastTimestamp // .eventTime // .metadata.creationTimestamp)[]
+            | "\(.reason): \(.message)"' | awk '!seen[$0]++'
+}
+
+# --- the extender ------------------------------------------------------------------
+
+# print_extender_config PORT: kube-scheduler's configuration with the extender of that port, for
+# trials: waiting pods are tried again soon.
+print_extender_config() {
+    cat <<END
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+percentageOfNodesToScore: 100
+podInitialBackoffSeconds: 1
+podMaxBackoffSeconds: 2
+extenders:
+- urlPrefix: http://127.0.0.1:$1/parplan/v1
+  filterVerb: filter
+  prioritizeVerb: prioritize
+  preemptVerb: preempt
+  weight: 100
+  enableHTTPS: false
+  httpTimeout: 2s
+  nodeCacheCapable: true
+  ignorable: false
+  managedResources:
+  - {name: nvidia.com/gpu, ignoredByScheduler: false}
+  - {name: amd.com/gpu, ignoredByScheduler: false}
+END
+}
+
+# free_port: one that nobody listens on.
+free_port() {
+    (
+        # shellcheck disable=SC1091
+        source "$kubernetes_root/tests/kubernetes/processes.bash"
+        free_ports 1 9000 10200
+        # shellcheck disable=SC2154
+        echo "${ports[0]}"
+    )
+}
+
+# write_identity NAME NAMESPACE ACCOUNT: etc/NAME.kubeconfig with a token of that service account.
+write_identity() {
+    local token
+    token=$(kubectl create token -n "$2" "$3" --duration 2h)
+    kubectl config view --raw --minify -o json | jq --arg token "$token" \
+        '.users[0].user = {token: $token}' >"$PARPLAN_KUBERNETES_DIR/etc/$1.kubeconfig"
+}
+
+# The extender's namespace, service account and rights, as shipped.
+apply_extender_rights() {
+    kubectl kustomize "$kubernetes_root/manifests/kubernetes/base" | kubectl_kinds \
+        Namespace ServiceAccount ClusterRole ClusterRoleBinding Role RoleBinding | kubectl apply -f -
+}
+
+# kubectl_kinds KIND...: of the documents on stdin those of these kinds.
+kubectl_kinds() {
+    kubectl create --dry-run=client -o json -f - |
+        jq --args 'select(.kind as $kind | $ARGS.positional | index($kind))' -- "$@"
+}
+
+# start_extender [OPTION...]: parplan-extender under its own identity, and the scheduler that asks
+# it. Sets extender_port and extender_url. $extender_config is its parplan.yaml; without one a
+# policy that allows all within a node.
+start_extender() {
+    local name=${extender_name:-extender} etc=$PARPLAN_KUBERNETES_DIR/etc
+    extender_namespace=${extender_namespace:-parplan-system}
+    extender_port=$(free_port)
+    extender_url=http://127.0.0.1:$extender_port
+    [[ -e $etc/parplan.yaml ]] || printf 'schema: parplan.config/1\npolicy: {tp_within: node}\n' \
+        >"$etc/parplan.yaml"
+    apply_extender_rights >/dev/null
+    write_identity "$name" "$extender_namespace" parplan-extender
+    "$kubernetes_cluster" spawn "$name" "$PARPLAN_BUILD/parplan-extender" \
+        --kubeconfig "$etc/$name.kubeconfig" --config "${extender_config:-$etc/parplan.yaml}" \
+        --listen "127.0.0.1:$extender_port" --lease-namespace "$extender_namespace" \
+        --identity "$name" "$@"
+    wait_for 15 "ready extender" extender_ready
+    print_extender_config "$extender_port" >"$etc/extender-scheduler.yaml"
+    "$kubernetes_cluster" restart scheduler --scheduler-config "$etc/extender-scheduler.yaml"
+}
+
+extender_ready() {
+    curl -sf --max-time 2 -o "$PARPLAN_KUBERNETES_DIR/log/ready" "$extender_url/readyz"
+}

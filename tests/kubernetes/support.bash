@@ -1,0 +1,134 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# What the suites on a private Kubernetes share. A suite says `load support`; it then has a cluster
+# of $cluster_nodes nodes of its own, from its first test to its last, and kubectl talks to it.
+# $cluster_options are its start's. A suite that wants another one defines setup_file itself.
+# shellcheck disable=SC2154
+bats_require_minimum_version 1.5.0
+# shellcheck source=tests/kubernetes/lib.bash disable=SC1091
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+cluster=$kubernetes_cluster
+cluster_nodes=${cluster_nodes:-64}
+cluster_options=${cluster_options:---kubelet}
+client_seconds=${client_seconds:-60}
+
+setup_file() {
+    start_cluster
+}
+
+teardown_file() {
+    "$cluster" stop
+}
+
+# On a failure, what the pods were told and the programs had to say.
+teardown() {
+    [[ ${BATS_TEST_COMPLETED:-} ]] && return
+    timeout 10 kubectl get events -o custom-columns=O:.involvedObject.name,R:.reason,M:.message 2>/dev/null | tail -n 20
+    tail -n 20 "$PARPLAN_KUBERNETES_DIR"/log/extender*.log 2>/dev/null
+}
+
+start_cluster() {
+    export PARPLAN_KUBERNETES_DIR=$BATS_FILE_TMPDIR/cluster
+    # shellcheck disable=SC2086
+    "$cluster" start $cluster_options
+    eval "$("$cluster" env)"
+    export kubernetes_server scheduler_server
+    "$cluster" nodes "$cluster_nodes"
+}
+
+# remove_jobs: all jobs and pods of the default namespace are gone afterwards.
+remove_jobs() {
+    kubectl delete jobs --all --cascade=background --wait=false
+    kubectl delete pods --all --grace-period=0 --force --wait=false 2>&1 | grep -v ^Warning || true
+    wait_for 20 "namespace without pods" no_pods
+    kubectl delete events --all --wait=false
+}
+
+no_pods() {
+    [[ -z $(kubectl get pods -o name) ]]
+}
+
+# run_client COMMAND ARGUMENT...: bats' run within client_seconds; sets status, output and lines
+# (stdout), stderr. What it did is shown when the test fails.
+run_client() {
+    printf '$'
+    printf ' %q' "$@"
+    echo
+    run --separate-stderr timeout --kill-after=5 "$client_seconds" "$@"
+    printf '%s\n' "$output" "${stderr:-}" "exit status $status"
+    if ((status == 124 || status == 137)); then
+        echo "no end within $client_seconds s"
+        return 1
+    fi
+}
+
+# expect WHAT GOT WANTED
+expect() {
+    [[ $2 == "$3" ]] && return
+    printf '%s\n  got:    %s\n  wanted: %s\n' "$1" "$2" "$3"
+    return 1
+}
+
+# expect_match WHAT GOT REGEX
+expect_match() {
+    [[ $2 =~ $3 ]] && return
+    printf '%s\n  got:     %s\n  matches: %s not\n' "$1" "$2" "$3"
+    return 1
+}
+
+expect_status() {
+    expect "exit status" "$status" "$1"
+}
+
+# expect_event JOB REGEX [SECONDS]: an event of one of its pods that matches.
+expect_event() {
+    wait_for "${3:-20}" "event of $1 that matches $2" has_event "$1" "$2" && return
+    events_of "$1"
+    return 1
+}
+
+has_event() {
+    events_of "$1" | grep -qE -- "$2"
+}
+
+# expect_unbound JOB [SECONDS]: no pod of it is bound, now and for so long (2).
+expect_unbound() {
+    local i
+    for ((i = 0; i < ${2:-2} * 5; i++)); do
+        expect "bound pods of $1" "$(count_bound "$1")" 0 || return 1
+        sleep 0.2
+    done
+}
+
+# expect_planned JOB PODS: each pod runs where its annotation says.
+expect_planned() {
+    local wrong
+    expect "pods of $1" "$(count_pods "$1")" "$2" || return 1
+    wrong=$(kubectl get pods -l "batch.kubernetes.io/job-name=$1" -o json | jq -r '.items[]
+        | select(.spec.nodeName != .metadata.annotations["parplan.io/node"])
+        | "\(.metadata.name) on \(.spec.nodeName), not \(.metadata.annotations["parplan.io/node"])"')
+    expect "pods elsewhere than planned" "$wrong" ""
+}
+
+# expect_distinct_nodes JOB PODS: no two pods share a node.
+expect_distinct_nodes() {
+    expect "nodes of $1" "$(pods_of "$1" | awk '$2 != "-" { print $2 }' | sort -u | wc -l)" "$2"
+}
+
+# Prints the processes that run in a folder or were started there.
+processes_in() {
+    { find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$1*" 2>/dev/null || true; } |
+        sed 's|/proc/\([0-9]*\)/cwd|\1|'
+}
+
+# Prints the pid of a program of this cluster: apiserver, extender
+program_pid() {
+    awk -v name="$1" '$4 == name { print $1 }' "$PARPLAN_KUBERNETES_DIR/run/processes"
+}
+
+# needs_extender: the test is skipped where the program is not built.
+needs_extender() {
+    [[ -x $PARPLAN_BUILD/parplan-extender ]] || skip "parplan-extender is not built"
+}
