@@ -2,14 +2,11 @@
 #include "k8s_extender/objects/gang_identity.h"
 #include "base/cleanup.h"
 #include "base/parse_number.h"
+#include "k8s_extender/gang/annotations.h"
 #include "k8s_extender/objects/gang_group.h"
 #include "k8s_extender/objects/reading/object_fields.h"
 #include <string.h>
 
-#define PREFIX "parplan.io/"
-#define GANG_LABEL PREFIX "gang"
-#define SIZE_KEY PREFIX "size"
-#define INDEX_KEY PREFIX "index"
 #define REPLICA_INDEX "training.kubeflow.org/replica-index"
 #define SHOWN_CHARACTERS 80
 
@@ -30,13 +27,12 @@ struct reader {
 bool gang_annotation_is_output(const char *key)
 {
     static const char *const outputs[] = {
-        "plan",    "plan-id",  "node",    "node-rank", "tp-rank",     "cp-rank",
-        "ep-rank", "etp-rank", "pp-rank", "dp-rank",   "master-addr",
+        ANNOTATION_PLAN,      ANNOTATION_PLAN_ID, ANNOTATION_PLAN_SHAPE,  ANNOTATION_NODE,
+        ANNOTATION_NODE_RANK, ANNOTATION_TP_RANK, ANNOTATION_CP_RANK,     ANNOTATION_EP_RANK,
+        ANNOTATION_PP_RANK,   ANNOTATION_DP_RANK, ANNOTATION_MASTER_ADDR,
     };
-    if (strncmp(key, PREFIX, strlen(PREFIX)) != 0)
-        return false;
     for (size_t i = 0; i < COUNT_OF(outputs); i++)
-        if (strcmp(key + strlen(PREFIX), outputs[i]) == 0)
+        if (strcmp(key, outputs[i]) == 0)
             return true;
     return false;
 }
@@ -47,7 +43,8 @@ static bool has_input(const struct json_value *annotations)
 {
     for (size_t i = 0; i < json_value_count(annotations); i++) {
         const char *key = json_value_key(json_value_at(annotations, i));
-        if (key && strncmp(key, PREFIX, strlen(PREFIX)) == 0 && !gang_annotation_is_output(key))
+        if (key && strncmp(key, ANNOTATION_PREFIX, strlen(ANNOTATION_PREFIX)) == 0 &&
+            !gang_annotation_is_output(key))
             return true;
     }
     return false;
@@ -56,7 +53,7 @@ static bool has_input(const struct json_value *annotations)
 static enum gang_wish wish_of(const struct gang_source *source, const char **ret_name)
 {
     static const char *const autos[] = {"auto", "true", ""};
-    const char *value = json_value_text(json_value_get(source->labels, GANG_LABEL));
+    const char *value = json_value_text(json_value_get(source->labels, LABEL_GANG));
     if (!value)
         return has_input(source->annotations) ? WISH_AUTO : WISH_NONE;
     if (strcmp(value, "off") == 0 || strcmp(value, "false") == 0)
@@ -96,8 +93,8 @@ static bool take_node_count(struct reader *reader)
 static void read_size(struct reader *reader)
 {
     const struct gang_group *group = &reader->group;
-    const char *from = SIZE_KEY;
-    const char *given = gang_source_find(&reader->source, SIZE_KEY);
+    const char *from = ANNOTATION_SIZE;
+    const char *given = gang_source_find(&reader->source, ANNOTATION_SIZE);
     if (!given && take_node_count(reader))
         return;
     if (!given && group->size_key) {
@@ -110,7 +107,8 @@ static void read_size(struct reader *reader)
         reader->gang.size_from = group->size_from;
         reader->gang.size_owner = group->size_owner;
     } else {
-        SET_PROBLEM(reader, "nothing says how many pods the gang has; set annotation " SIZE_KEY);
+        SET_PROBLEM(reader,
+                    "nothing says how many pods the gang has; set annotation " ANNOTATION_SIZE);
     }
 }
 
@@ -147,7 +145,7 @@ static bool read_job_of_set(struct reader *reader, uint32_t completion)
         if (gang->index == GANG_INDEX_NONE)
             SET_PROBLEM(reader,
                         "the JobSet's %u Jobs do not have %u pods in equal parts; set annotation "
-                        "" INDEX_KEY,
+                        "" ANNOTATION_INDEX,
                         gang->jobs, gang->size);
     }
     return true;
@@ -174,7 +172,7 @@ static void read_framework_index(struct reader *reader)
     uint32_t index = GANG_INDEX_NONE;
     if (!text) {
         SET_PROBLEM(reader, "nothing says which pod of the gang this is; use an Indexed Job "
-                            "(completionMode: Indexed) or set annotation " INDEX_KEY);
+                            "(completionMode: Indexed) or set annotation " ANNOTATION_INDEX);
         return;
     }
     read_number(reader, text, from, 0, GANG_MAXIMUM_PODS - 1, &index);
@@ -188,10 +186,10 @@ static void read_framework_index(struct reader *reader)
 
 static void read_index(struct reader *reader)
 {
-    const char *given = gang_source_find(&reader->source, INDEX_KEY);
+    const char *given = gang_source_find(&reader->source, ANNOTATION_INDEX);
     reader->gang.index = GANG_INDEX_NONE;
     if (given)
-        read_number(reader, given, INDEX_KEY, 0, GANG_MAXIMUM_PODS - 1, &reader->gang.index);
+        read_number(reader, given, ANNOTATION_INDEX, 0, GANG_MAXIMUM_PODS - 1, &reader->gang.index);
     else
         read_framework_index(reader);
     const struct gang_identity *gang = &reader->gang;
@@ -228,7 +226,7 @@ static int read_gang(struct reader *reader, const char *group, bool asks_gpus)
         return -1;
     if (!asks_gpus)
         SET_PROBLEM(reader, "the pod asks for no GPU (nvidia.com/gpu, amd.com/gpu); take label "
-                            "" GANG_LABEL " away or set a limit");
+                            "" LABEL_GANG " away or set a limit");
     read_size(reader);
     read_index(reader);
     if (reader->problem.kind == ERROR_NONE)
@@ -240,7 +238,7 @@ static int read_gang(struct reader *reader, const char *group, bool asks_gpus)
 int gang_identity_read(const struct json_value *object, bool asks_gpus, struct arena *arena,
                        struct gang_identity *ret, struct error_info *err)
 {
-    struct reader reader = {.arena = arena, .gang = {.found_by = "label " GANG_LABEL}};
+    struct reader reader = {.arena = arena, .gang = {.found_by = "label " LABEL_GANG}};
     const char *group = NULL;
     gang_source_open(object, &reader.source);
     enum gang_wish wish = wish_of(&reader.source, &group);
@@ -254,7 +252,7 @@ int gang_identity_read(const struct json_value *object, bool asks_gpus, struct a
         reader.gang.found_by = reader.group.found_by;
     } else if (wish == WISH_AUTO) {
         SET_PROBLEM(&reader, "the pod belongs to no group that is known here; name one: label "
-                             "" GANG_LABEL);
+                             "" LABEL_GANG);
         group = reader.source.name ? reader.source.name : "?";
     }
     if (read_gang(&reader, group, asks_gpus) < 0)

@@ -90,7 +90,7 @@ static void pack_texts(struct record_block *block, const struct pod_record *from
     to->owner_kind = record_block_shared(block, from->owner_kind);
     to->name = record_block_text(block, from->name);
     to->uid = record_block_text(block, from->uid);
-    to->resource_version = from->plain ? "" : record_block_text(block, from->resource_version);
+    to->resource_version = record_block_text(block, from->resource_version);
     to->owner_name = record_block_text(block, from->owner_name);
     to->owner_uid = record_block_text(block, from->owner_uid);
     to->hostname = record_block_text(block, from->hostname);

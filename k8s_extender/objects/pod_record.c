@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/objects/pod_record.h"
+#include "k8s_extender/gang/annotations.h"
 #include "k8s_extender/objects/pod_block.h"
 #include "k8s_extender/objects/pod_placement.h"
 #include "k8s_extender/objects/pod_requests.h"
@@ -9,7 +10,6 @@
 
 #define SCRATCH_MAXIMUM_BYTES ((size_t)64 << 20)
 #define SHOWN_CHARACTERS 120
-#define ANNOTATION_PREFIX "parplan.io/"
 #define DEFAULT_NAMESPACE "default"
 #define DEFAULT_SCHEDULER "default-scheduler"
 

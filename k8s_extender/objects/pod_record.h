@@ -41,16 +41,19 @@ struct pod_record {
     const char *namespace;        /* "default" where none is named, as in a template */
     const char *name;             /* or its generateName, where it has no name yet */
     const char *uid;              /* "": none yet */
-    const char *resource_version; /* "" for a plain pod */
+    const char *resource_version; /* "": none yet */
     const char *node;             /* spec.nodeName; NULL: not bound */
     const char *scheduler_name;   /* "default-scheduler" */
     enum pod_phase phase;
     bool terminating;              /* metadata.deletionTimestamp */
-    bool plain;                    /* nothing below priority is filled */
+    bool plain;                    /* of all below only requests, foreign_gates and priority
+                                    * are filled */
     bool gated;                    /* GANG_GATE is among the scheduling gates */
     struct resource_list requests; /* as the scheduler counts them: pod_requests.h */
     unsigned foreign_gates; /* gates of others (Kueue, an autoscaler), which are waited for */
     int32_t priority;
+    unsigned foreign; /* bits of enum pod_foreign */
+    unsigned toleration_count;
     const char *owner_kind, *owner_name, *owner_uid; /* the controller; NULL: none */
     const char *hostname, *subdomain;                /* spec; NULL: none */
     struct gang_identity gang;                       /* gang.key NULL: in no gang */
@@ -58,8 +61,6 @@ struct pod_record {
     struct label_set node_labels;                    /* spec.nodeSelector */
     struct node_selector affinity; /* required node affinity; term_count 0: none */
     const struct pod_toleration *tolerations;
-    size_t toleration_count;
-    unsigned foreign;             /* bits of enum pod_foreign */
     const char *const *arguments; /* command and args of the container that asks for GPUs (the
                                    * first of them), for launch_flags; may be empty */
     size_t argument_count;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object_text: the JSON of one object of the API as a tree. What no record keeps and nobody can
- * bound (metadata.managedFields, status.images of a node: half of its bytes) is left out before
- * the text is read, and an escaped NUL, which the API allows in annotations, becomes a blank: no
- * user's text may hide a pod from the count of what is free.
+ * object_text: the JSON of one object of the API as a tree. What no record needs and what nobody
+ * bounds becomes null before the text is read: metadata.managedFields, status.images of a node
+ * (half of its bytes), free keys of volume drivers. An escaped NUL, which the API allows in
+ * annotations and commands and a tree of ours does not, becomes U+FFFD. So no text of a user's
+ * hides a pod from the count of what is free. Offsets in messages are those of what is left.
  */
 #ifndef K8S_EXTENDER_OBJECTS_READING_OBJECT_TEXT_H
 #define K8S_EXTENDER_OBJECTS_READING_OBJECT_TEXT_H
 
 #include "base/json_document.h"
+
+#define OBJECT_TEXT_MAXIMUM_BYTES ((size_t)4 << 20) /* etcd holds 1.5 MiB of one object */
 
 /* what: "a node", for messages. */
 struct json_value *object_text_parse(const char *text, size_t bytes, const char *what,
