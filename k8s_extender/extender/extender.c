@@ -68,7 +68,10 @@ static int open_api(struct extender *extender, struct error_info *err)
     const char *kubeconfig = extender->options.kubeconfig;
     extender->api = kubeconfig ? api_config_kubeconfig(kubeconfig, NULL, err)
                                : api_config_in_cluster(SERVICE_ACCOUNT_FOLDER, environment, err);
-    return extender->api ? 0 : -1;
+    if (!extender->api || !extender->options.bind)
+        return extender->api ? 0 : -1;
+    extender->binder = api_client_create(extender->api, err);
+    return extender->binder ? 0 : -1;
 }
 
 static int open_machine(struct extender *extender, struct error_info *err)
@@ -91,6 +94,8 @@ static void init_locks(struct extender *extender)
 {
     pthread_condattr_t attributes;
     pthread_mutex_init(&extender->lock, NULL);
+    pthread_mutex_init(&extender->binder_lock, NULL);
+    pthread_mutex_init(&extender->events_lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&extender->work, &attributes);
@@ -118,6 +123,7 @@ void extender_close(struct extender *extender)
 {
     metrics_free(extender->metrics);
     gang_machine_free(extender->machine);
+    api_client_free(extender->binder);
     api_config_free(extender->api);
     fabric_label_keys_free(extender->label_keys);
     efficiency_catalogue_free(extender->efficiencies);
@@ -127,6 +133,8 @@ void extender_close(struct extender *extender)
     preset_catalogue_free(extender->presets);
     live_config_free(extender->config);
     pthread_cond_destroy(&extender->work);
+    pthread_mutex_destroy(&extender->events_lock);
+    pthread_mutex_destroy(&extender->binder_lock);
     pthread_mutex_destroy(&extender->lock);
     *extender = (struct extender){.stop = true};
 }
@@ -159,4 +167,18 @@ bool extender_ready(struct extender *extender, char *ret_why, size_t bytes)
     bool ready = extender_ready_locked(extender, ret_why, bytes);
     pthread_mutex_unlock(&extender->lock);
     return ready;
+}
+
+struct gang_plan *extender_plan(struct extender *extender, const struct gang_problem *problem,
+                                struct error_info *err)
+{
+    const struct admin_config *config = live_config_take(extender->config);
+    const struct gang_plan_sources sources = {.config = config,
+                                              .gpus = extender->gpus,
+                                              .frameworks = extender->frameworks,
+                                              .models = extender->models,
+                                              .efficiencies = extender->efficiencies};
+    struct gang_plan *plan = gang_plan_create(problem, &sources, err);
+    live_config_give(extender->config, config);
+    return plan;
 }

@@ -11,7 +11,7 @@
 #define K8S_EXTENDER_EXTENDER_EXTENDER_H
 
 #include "base/log_sink.h"
-#include "k8s_extender/api/api_client.h"
+#include "k8s_extender/api/pod_event.h"
 #include "k8s_extender/extender/extender_options.h"
 #include "k8s_extender/extender/live_config.h"
 #include "k8s_extender/gang/gang_machine.h"
@@ -38,6 +38,12 @@ struct extender {
     struct metrics *metrics;
     struct log_sink log;
 
+    pthread_mutex_t binder_lock;
+    struct api_client *binder; /* under it; NULL without --bind */
+
+    pthread_mutex_t events_lock;
+    struct event_memory events; /* under it */
+
     pthread_mutex_t lock;
     pthread_cond_t work;          /* something may be due */
     struct gang_machine *machine; /* under the lock, as what follows */
@@ -62,6 +68,10 @@ bool extender_ready_locked(struct extender *extender, char *ret_why, size_t byte
 bool extender_stopping(const struct extender *extender);
 void extender_stop(struct extender *extender, bool failed); /* all threads come to an end */
 void extender_wake(struct extender *extender); /* a worker looks whether there is work */
+
+/* Plans a problem by the policy in force; without the lock. NULL: memory. */
+struct gang_plan *extender_plan(struct extender *extender, const struct gang_problem *problem,
+                                struct error_info *err);
 
 /* Threads: each returns when extender->stop is set. */
 void *extender_watch_nodes(void *extender);

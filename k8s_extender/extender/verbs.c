@@ -114,3 +114,47 @@ void verb_preempt(void *context, const struct http_request *request, struct http
     answer->content_type = JSON_TYPE;
     extender_write_victims(question, allowed, &answer->body);
 }
+
+/* Its lock guards the one client alone, for as long as a binding takes. */
+static int write_binding(struct extender *extender, const struct binding_question *question,
+                         struct error_info *err)
+{
+    struct api_request request;
+    CLEANUP_DONE(api_answer) struct api_answer answer = {.status = 0};
+    if (pod_bind_request(question->namespace, question->pod, question->uid, question->node,
+                         question->arena, &request, err) < 0)
+        return -1;
+    pthread_mutex_lock(&extender->binder_lock);
+    int status = api_client_send(extender->binder, &request, &answer, err);
+    pthread_mutex_unlock(&extender->binder_lock);
+    if (status < 0 || (answer.status >= 200 && answer.status < 300))
+        return status;
+    char words[256];
+    api_answer_words(&answer, words, sizeof(words));
+    return error_set(err, "the API server refuses the binding: %s", words);
+}
+
+void verb_bind(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    struct extender *extender = context;
+    struct error_info err = {.kind = ERROR_NONE};
+    char text[ANSWER_TEXT_BYTES] = "";
+    answer->content_type = JSON_TYPE;
+    CLEANUP(binding_question)
+    struct binding_question *question =
+        binding_question_parse(request->body, request->body_bytes, &err);
+    if (!question || !extender->binder) {
+        extender_write_binding(question ? "parplan binds only with --bind; leave bindVerb away"
+                                        : err.text,
+                               &answer->body);
+        return;
+    }
+    pthread_mutex_lock(&extender->lock);
+    bool allowed = extender_ready_locked(extender, text, sizeof(text)) &&
+                   gang_answer_bind(extender->machine, question->namespace, question->pod,
+                                    question->uid, question->node, text);
+    pthread_mutex_unlock(&extender->lock);
+    if (allowed && write_binding(extender, question, &err) < 0)
+        snprintf(text, sizeof(text), "%s", err.text);
+    extender_write_binding(allowed && err.kind == ERROR_NONE ? "" : text, &answer->body);
+}

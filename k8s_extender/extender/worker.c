@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The workers: each takes the machine's next task, carries it out without the lock, and reports
+ * what came of it.
+ */
+#include "k8s_extender/api/gang_size.h"
+#include "k8s_extender/api/pod_event.h"
+#include "k8s_extender/api/pod_patch.h"
+#include "k8s_extender/extender/extender.h"
+#include <time.h>
+
+#define TASK_ARENA_MAXIMUM ((size_t)4 << 20)
+
+struct worker {
+    struct extender *extender;
+    struct api_client *client;
+};
+
+static uint64_t time_of_day_microseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+static enum gang_task_result judge(struct worker *worker, const struct gang_task *task,
+                                   const struct api_answer *answer)
+{
+    char words[256];
+    if (answer->status >= 200 && answer->status < 300)
+        return TASK_SUCCEEDED;
+    bool conflict = answer->status == 404 || answer->status == 409 || answer->status == 422;
+    metrics_add(worker->extender->metrics, METRIC_API_ERRORS, conflict ? "conflict" : "refused",
+                NULL, 1);
+    if (answer->status == 404 || answer->status == 409)
+        return TASK_CONFLICT; /* the watch tells what has changed */
+    api_answer_words(answer, words, sizeof(words));
+    log_message(&worker->extender->log, LOG_LEVEL_WARNING, "pod %s/%s: %s", task->namespace,
+                task->pod, words);
+    return conflict ? TASK_CONFLICT : TASK_FAILED;
+}
+
+static enum gang_task_result send(struct worker *worker, const struct gang_task *task,
+                                  const struct api_request *request)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(api_answer) struct api_answer answer = {.status = 0};
+    if (api_client_send(worker->client, request, &answer, &err) == 0)
+        return judge(worker, task, &answer);
+    metrics_add(worker->extender->metrics, METRIC_API_ERRORS, "no answer", NULL, 1);
+    log_message(&worker->extender->log, LOG_LEVEL_WARNING, "pod %s/%s: %s", task->namespace,
+                task->pod, err.text);
+    return TASK_FAILED;
+}
+
+static enum gang_task_result patch_pod(struct worker *worker, const struct gang_task *task,
+                                       struct arena *arena)
+{
+    const struct pod_change change = {
+        .namespace = task->namespace,
+        .pod = task->pod,
+        .uid = task->uid,
+        .resource_version = task->resource_version,
+        .annotations = task->annotations,
+        .remove_gate = task->release ? GANG_GATE : NULL,
+        .node = task->release ? task->node : NULL,
+        .affinity = task->affinity,
+    };
+    struct api_request request;
+    struct error_info err = {.kind = ERROR_NONE};
+    return pod_patch_request(&change, arena, &request, &err) < 0 ? TASK_FAILED
+                                                                 : send(worker, task, &request);
+}
+
+static enum gang_task_result delete_pod(struct worker *worker, const struct gang_task *task,
+                                        struct arena *arena)
+{
+    struct api_request request;
+    struct error_info err = {.kind = ERROR_NONE};
+    return pod_delete_request(task->namespace, task->pod, task->uid, arena, &request, &err) < 0
+               ? TASK_FAILED
+               : send(worker, task, &request);
+}
+
+/* An event that cannot be written is lost: the log has it. */
+static enum gang_task_result write_event(struct worker *worker, const struct gang_task *task)
+{
+    struct extender *extender = worker->extender;
+    const struct pod_event event = {.namespace = task->namespace,
+                                    .pod = task->pod,
+                                    .uid = task->uid,
+                                    .warning = task->warning,
+                                    .reason = task->reason,
+                                    .message = task->message};
+    uint64_t now = time_of_day_microseconds();
+    uint32_t count;
+    struct error_info err = {.kind = ERROR_NONE};
+    struct api_request request;
+    CLEANUP(arena) struct arena *arena = arena_create(TASK_ARENA_MAXIMUM);
+    log_message(&extender->log, task->warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
+                "gang %s: %s: %s", task->gang, task->reason, task->message);
+    pthread_mutex_lock(&extender->events_lock);
+    enum event_move move =
+        event_memory_note(&extender->events, &event, extender_now_milliseconds(), &count);
+    pthread_mutex_unlock(&extender->events_lock);
+    if (move == EVENT_HOLD || !arena ||
+        pod_event_request(&event, move == EVENT_CREATE ? 1 : count, now, arena, &request, &err) < 0)
+        return TASK_SUCCEEDED;
+    send(worker, task, &request);
+    return TASK_SUCCEEDED;
+}
+
+static enum gang_task_result ask_size(struct worker *worker, const struct gang_task *task)
+{
+    struct extender *extender = worker->extender;
+    struct gang_size size;
+    struct error_info err = {.kind = ERROR_NONE};
+    if (gang_size_ask(worker->client, task->size_from, task->namespace, task->size_owner, &size,
+                      &err) < 0) {
+        log_message(&extender->log, LOG_LEVEL_WARNING, "gang %s: %s", task->gang, err.text);
+        return TASK_FAILED;
+    }
+    pthread_mutex_lock(&extender->lock);
+    int status = gang_machine_size(extender->machine, task->gang, size.pods,
+                                   size.pods ? NULL : size.problem);
+    pthread_mutex_unlock(&extender->lock);
+    return status < 0 ? TASK_FAILED : TASK_SUCCEEDED;
+}
+
+static const char *const outcome_words[] = {[GANG_PLANNED] = "planned",
+                                            [GANG_NO_FIT] = "no fit",
+                                            [GANG_DENIED] = "denied",
+                                            [GANG_BAD_INPUT] = "bad input"};
+
+static enum gang_task_result make_plan(struct worker *worker, const struct gang_task *task)
+{
+    struct extender *extender = worker->extender;
+    struct error_info err = {.kind = ERROR_NONE};
+    uint64_t start = extender_now_milliseconds();
+    struct gang_plan *plan = extender_plan(extender, task->problem, &err);
+    metrics_observe(extender->metrics, METRIC_PLAN_SECONDS, NULL,
+                    (double)(extender_now_milliseconds() - start) / 1000.0);
+    metrics_add(extender->metrics, METRIC_PLANS, plan ? outcome_words[plan->outcome] : "failed",
+                NULL, 1);
+    pthread_mutex_lock(&extender->lock);
+    int status = gang_machine_planned(extender->machine, task->problem, plan);
+    pthread_mutex_unlock(&extender->lock);
+    return plan && status == 0 ? TASK_SUCCEEDED : TASK_FAILED;
+}
+
+static enum gang_task_result carry_out(struct worker *worker, const struct gang_task *task)
+{
+    CLEANUP(arena) struct arena *arena = arena_create(TASK_ARENA_MAXIMUM);
+    if (!arena)
+        return TASK_FAILED;
+    switch (task->kind) {
+    case TASK_ASK_SIZE:
+        return ask_size(worker, task);
+    case TASK_PLAN:
+        return make_plan(worker, task);
+    case TASK_PATCH_POD:
+        return patch_pod(worker, task, arena);
+    case TASK_EVENT:
+        return write_event(worker, task);
+    case TASK_DELETE_POD:
+        return delete_pod(worker, task, arena);
+    case TASK_NONE:
+        break;
+    }
+    return TASK_SUCCEEDED;
+}
+
+static void wait_for_work(struct extender *extender)
+{
+    uint64_t milliseconds = gang_machine_wait(extender->machine);
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)(milliseconds / 1000u);
+    until.tv_nsec += (long)(milliseconds % 1000u) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_cond_timedwait(&extender->work, &extender->lock, &until);
+}
+
+/* With the lock. False: nothing is to be done now. */
+static bool next_task(struct extender *extender, struct gang_task *ret)
+{
+    *ret = (struct gang_task){.kind = TASK_NONE};
+    if (gang_machine_tick(extender->machine, extender_now_milliseconds()) < 0 ||
+        gang_machine_next(extender->machine, ret) < 0) {
+        log_message(&extender->log, LOG_LEVEL_ERROR, "out of memory; the gangs wait");
+        return false;
+    }
+    return ret->kind != TASK_NONE;
+}
+
+static void finish(struct extender *extender, struct gang_task *task, enum gang_task_result result)
+{
+    pthread_mutex_lock(&extender->lock);
+    if (gang_machine_finished(extender->machine, task, result) < 0)
+        log_message(&extender->log, LOG_LEVEL_ERROR, "out of memory; the gangs wait");
+    pthread_mutex_unlock(&extender->lock);
+}
+
+void *extender_work(void *context)
+{
+    struct extender *extender = context;
+    struct error_info err = {.kind = ERROR_NONE};
+    struct gang_task task;
+    CLEANUP(api_client) struct api_client *client = api_client_create(extender->api, &err);
+    struct worker worker = {.extender = extender, .client = client};
+    if (!client) {
+        log_message(&extender->log, LOG_LEVEL_ERROR, "%s", err.text);
+        extender_stop(extender, true);
+        return NULL;
+    }
+    while (!extender_stopping(extender)) {
+        pthread_mutex_lock(&extender->lock);
+        bool found = next_task(extender, &task);
+        if (found)
+            extender_wake(extender); /* there may be more for another one */
+        else
+            wait_for_work(extender);
+        pthread_mutex_unlock(&extender->lock);
+        if (found)
+            finish(extender, &task, carry_out(&worker, &task));
+    }
+    return NULL;
+}
