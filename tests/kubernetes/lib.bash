@@ -58,6 +58,18 @@ submit_job() {
     print_job "$@" | kubectl apply -f -
 }
 
+# submit_native_job NAME PODS [WORD...]: its pods are one PodGroup of Kubernetes' own, all or none.
+submit_native_job() {
+    kubectl apply -f - <<END
+apiVersion: scheduling.k8s.io/v1alpha2
+kind: PodGroup
+metadata: {name: $1}
+spec: {schedulingPolicy: {gang: {minCount: $2}}}
+END
+    print_job "$@" | jq --arg name "$1" '.spec.template.spec.schedulingGroup = {podGroupName: $name}' |
+        kubectl apply -f -
+}
+
 # Prints "index node pod", in the order of indexes; node is - where the pod is not bound.
 pods_of() {
     kubectl get pods -l "batch.kubernetes.io/job-name=$1" -o json | jq -r '
@@ -185,16 +197,35 @@ write_identity() {
         '.users[0].user = {token: $token}' >"$PARPLAN_KUBERNETES_DIR/etc/$1.kubeconfig"
 }
 
-# The extender's namespace, service account and rights, as shipped.
-apply_extender_rights() {
-    kubectl kustomize "$kubernetes_root/manifests/kubernetes/base" | kubectl_kinds \
-        Namespace ServiceAccount ClusterRole ClusterRoleBinding Role RoleBinding | kubectl apply -f -
+# documents_of KIND...: of the documents on stdin those of these kinds, as JSON.
+documents_of() {
+    kubectl create --dry-run=client --validate=ignore -o json -f - | jq --args \
+        'if .kind == "List" then .items[] else . end | select(.kind as $kind | $ARGS.positional | index($kind))' \
+        -- "$@"
 }
 
-# kubectl_kinds KIND...: of the documents on stdin those of these kinds.
-kubectl_kinds() {
-    kubectl create --dry-run=client -o json -f - |
-        jq --args 'select(.kind as $kind | $ARGS.positional | index($kind))' -- "$@"
+# The extender's namespace, service account and rights, as they are shipped.
+apply_extender_rights() {
+    kubectl kustomize "$kubernetes_root/manifests/kubernetes/base" |
+        documents_of Namespace ServiceAccount ClusterRole ClusterRoleBinding Role RoleBinding |
+        kubectl apply -f -
+}
+
+# apply_admission [CONFIG]: the shipped admission policy that sets gates and variables, and the one
+# that parplan writes from parplan.yaml; returns when the API server heeds both.
+apply_admission() {
+    local config=()
+    [[ $# == 0 ]] || config=(--config "$1")
+    "$PARPLAN_BUILD/parplan" policy --kubernetes "${config[@]}" | kubectl apply -f -
+    kubectl apply -f "$kubernetes_root/manifests/kubernetes/admission/gang-pods.yaml"
+    wait_for 15 "admission policy in force" admission_heeded
+}
+
+admission_heeded() {
+    ! print_job probe 2 tp=16 | kubectl apply --dry-run=server -f - >/dev/null 2>&1 &&
+        print_job probe 1 tp=8 | jq '{apiVersion: "v1", kind: "Pod", metadata: (.spec.template.metadata + {name: "probe"}),
+            spec: .spec.template.spec}' | kubectl apply --dry-run=server -o json -f - |
+        jq -e '.spec.schedulingGates' >/dev/null
 }
 
 # start_extender [OPTION...]: parplan-extender under its own identity, and the scheduler that asks
@@ -213,7 +244,7 @@ start_extender() {
         --kubeconfig "$etc/$name.kubeconfig" --config "${extender_config:-$etc/parplan.yaml}" \
         --listen "127.0.0.1:$extender_port" --lease-namespace "$extender_namespace" \
         --identity "$name" "$@"
-    wait_for 15 "ready extender" extender_ready
+    wait_for 15 "ready extender" extender_ready || return 1
     print_extender_config "$extender_port" >"$etc/extender-scheduler.yaml"
     "$kubernetes_cluster" restart scheduler --scheduler-config "$etc/extender-scheduler.yaml"
 }
