@@ -447,7 +447,18 @@ GANG_SOURCES := \
 	k8s_extender/placement/planning/gang_words.c \
 	k8s_extender/placement/pod_inputs.c
 
-API_SOURCES :=
+API_SOURCES := \
+	k8s_extender/api/api_answer.c \
+	k8s_extender/api/api_client.c \
+	k8s_extender/api/api_config.c \
+	k8s_extender/api/backoff.c \
+	k8s_extender/api/base64.c \
+	k8s_extender/api/json_splitter.c \
+	k8s_extender/api/lease.c \
+	k8s_extender/api/lease_decision.c \
+	k8s_extender/api/list_watch.c \
+	k8s_extender/api/pod_patch.c \
+	k8s_extender/api/request_text.c
 
 SERVER_SOURCES := \
 	k8s_extender/server/extender_wire.c \
@@ -490,6 +501,13 @@ PROGRAM_DATA_FILES := \
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
 	tests/unit/k8s_extender/http_server_test.c \
+	tests/unit/k8s_extender/backoff_test.c \
+	tests/unit/k8s_extender/api_config_test.c \
+	tests/unit/k8s_extender/gang_size_test.c \
+	tests/unit/k8s_extender/json_splitter_test.c \
+	tests/unit/k8s_extender/lease_decision_test.c \
+	tests/unit/k8s_extender/pod_event_test.c \
+	tests/unit/k8s_extender/pod_patch_test.c \
 	tests/unit/cli/child_output_test.c \
 	tests/unit/cli/command_options_test.c \
 	tests/unit/cli/command_test.c \

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lease: leadership through a coordination.k8s.io/v1 Lease, as client-go's leader election does it:
- * taken when it is free or its renewTime has not changed for its duration by our own clock, renewed
- * every retry period, lost when it could not be renewed within the renew deadline (which is shorter
- * than the duration: nobody else holds it before we know), given back on stop. Optimistic: PUT with
- * the resourceVersion that was read.
+ * taken when it is free or its renewTime has not changed for its duration by our own clock
+ * (lease_decision.h), renewed every retry period, lost when it could not be renewed within the
+ * renew deadline (which is shorter than the duration: nobody else holds it before we know), given
+ * back on stop. Optimistic: PUT with the resourceVersion that was read. A renewal is one PUT,
+ * without a GET. Needs get, create and update of leases.
+ *
+ * Not thread safe, but for lease_holds: another thread may ask it while lease_turn runs.
  */
 #ifndef K8S_EXTENDER_API_LEASE_H
 #define K8S_EXTENDER_API_LEASE_H
@@ -15,23 +18,27 @@ struct lease_settings {
     const char *namespace, *name;    /* "parplan-extender" */
     const char *identity;            /* host name and pid, or the pod's uid */
     unsigned duration_seconds;       /* 10 */
-    unsigned renew_deadline_seconds; /* 7 */
-    unsigned retry_seconds;          /* 2 */
+    unsigned renew_deadline_seconds; /* 7; less than the duration */
+    unsigned retry_seconds;          /* 2; less than the deadline; also a request's time limit */
 };
 
 struct lease;
 
+/* The texts are copied. */
 struct lease *lease_create(const struct lease_settings *settings, struct error_info *err);
 void lease_free(struct lease *lease);
 /* One turn at that time (a clock that only goes forward, milliseconds; and the time of day for the
  * object). Returns whether we lead now. *ret_wait_milliseconds: when to call again. *ret_trouble:
- * "", or why it could not be read or written. */
+ * "", or why it could not be read or written. Takes up to three requests. */
 bool lease_turn(struct lease *lease, struct api_client *client, uint64_t now_milliseconds,
                 uint64_t time_of_day_microseconds, unsigned *ret_wait_milliseconds,
                 char *ret_trouble, size_t trouble_bytes);
-/* Whether we still lead at that moment, without asking anybody. */
+/* Whether we still lead at that moment, without asking anybody: renewed within the deadline,
+ * counted from before the renewal was sent. */
 bool lease_holds(const struct lease *lease, uint64_t now_milliseconds);
-void lease_give_up(struct lease *lease, struct api_client *client);
+/* So that the next one need not wait; nothing where we do not lead. */
+void lease_give_up(struct lease *lease, struct api_client *client,
+                   uint64_t time_of_day_microseconds);
 
 DEFINE_CLEANUP(lease);
 

@@ -2,9 +2,11 @@
 /*
  * list_watch: all objects of one kind, and every change of them, for ever: list in chunks (each
  * object is split off and handed over as it arrives: nothing is kept), then watch with bookmarks
- * from the list's resourceVersion; again from the start after 410 (as a status or as an ERROR
- * event), with backoff and jitter after anything else (backoff.h), at most 30 s.
- * The handlers run on the caller's thread.
+ * from the list's resourceVersion. A watch that ends or breaks goes on from the last version that
+ * was heard; after 410 (as a status or as an ERROR event), also between chunks, the list begins
+ * again: begin_list is then called again. With backoff and jitter after anything that failed
+ * (backoff.h), at most 30 s, at least what Retry-After says.
+ * The handlers run on the caller's thread, which list_watch_run keeps until it is told to stop.
  */
 #ifndef K8S_EXTENDER_API_LIST_WATCH_H
 #define K8S_EXTENDER_API_LIST_WATCH_H
@@ -12,17 +14,25 @@
 #include "k8s_extender/api/api_client.h"
 
 #define LIST_CHUNK_OBJECTS 250u
+#define LIST_IDLE_SECONDS 30u
+#define LIST_CHUNK_SECONDS 120u
+#define WATCH_IDLE_SECONDS 90u /* a bookmark comes about every minute */
+#define WATCH_MINIMUM_SECONDS 240u
+#define WATCH_MAXIMUM_SECONDS 480u
 #define WATCH_OBJECT_MAXIMUM_BYTES ((size_t)4 << 20) /* an object is 1.5 MiB at most in etcd */
 
 enum watch_change { WATCH_SET, WATCH_GONE }; /* listed, added or modified; deleted */
 
 struct list_watch_handlers {
+    /* A list begins: also where one before it was not ended. end_list: it was whole. */
     void (*begin_list)(void *context);
     void (*end_list)(void *context);
     /* JSON of one object, not NUL-terminated, valid during the call. -1 ends list_watch_run. */
     int (*object)(void *context, enum watch_change change, const char *text, size_t bytes);
     /* Once for each failure and once when all is well again (reason NULL). */
     void (*trouble)(void *context, const char *reason);
+    /* Something was received from the server, be it a bookmark; or NULL. */
+    void (*heard)(void *context);
 };
 
 struct list_watch_request {
@@ -30,11 +40,13 @@ struct list_watch_request {
     const char *query; /* "fieldSelector=…", escaped; or NULL */
     struct list_watch_handlers handlers;
     void *context;
-    const bool *stop; /* set by another thread: list_watch_run returns within a second */
+    const bool *stop; /* set by another thread (__atomic_store_n): list_watch_run returns within a
+                       * second; or NULL */
     uint64_t seed;    /* of the jitter */
+    unsigned watch_idle_seconds; /* 0: WATCH_IDLE_SECONDS */
 };
 
-/* Returns 0 when told to stop, -1 when a handler ended it or memory is short. */
+/* Returns 0 when told to stop, -1 when a handler ended it (err is as it was) or memory is short. */
 int list_watch_run(struct api_client *client, const struct list_watch_request *request,
                    struct error_info *err);
 
