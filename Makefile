@@ -416,6 +416,7 @@ SUBMIT_SOURCES := \
 # Kubernetes: what is pure (objects, gangs, their placement), the API's client, the server, and
 # the two programs.
 GANG_SOURCES := \
+	k8s_extender/api/gang_size.c \
 	k8s_extender/objects/gang_group.c \
 	k8s_extender/objects/gang_identity.c \
 	k8s_extender/objects/label_set.c \
@@ -457,6 +458,7 @@ API_SOURCES := \
 	k8s_extender/api/lease.c \
 	k8s_extender/api/lease_decision.c \
 	k8s_extender/api/list_watch.c \
+	k8s_extender/api/pod_event.c \
 	k8s_extender/api/pod_patch.c \
 	k8s_extender/api/request_text.c
 

@@ -24,6 +24,7 @@
 #define API_REQUEST_SECONDS 10u
 #define API_TOKEN_SECONDS 60u /* before a token file is read again */
 #define API_TOKEN_MAXIMUM_BYTES ((size_t)64 << 10)
+#define API_CONFIG_FILES 3u
 #define API_KUBECONFIG_MAXIMUM_BYTES ((size_t)4 << 20)
 
 struct api_config {
@@ -35,7 +36,9 @@ struct api_config {
     bool insecure;                           /* a kubeconfig's insecure-skip-tls-verify */
     const char *namespace;                   /* the pod's own, for the Lease; "default" outside */
     const char *user_agent;
-    struct arena *arena; /* all of it, the struct too; NULL: the caller's */
+    struct arena *arena;         /* all of it, the struct too; NULL: the caller's */
+    int files[API_CONFIG_FILES]; /* that hold *-data in memory; closed by api_config_free */
+    unsigned file_count;
 };
 
 /* folder: "/var/run/secrets/kubernetes.io/serviceaccount". Reads KUBERNETES_SERVICE_HOST and _PORT
@@ -43,9 +46,10 @@ struct api_config {
 struct api_config *api_config_in_cluster(const char *folder, const char *(*get)(const char *name),
                                          struct error_info *err);
 /* The current context. *-data members (base64) are written to files of `folder` (which exists) that
- * only the owner may read; paths are relative to the kubeconfig's folder. Programs and plugins that
- * make credentials (exec, auth-provider), passwords, impersonation, proxies and tls-server-name are
- * refused, with what to use instead. */
+ * only the owner may read; folder NULL: they stay in memory (memfd) until api_config_free, and no
+ * client may outlive the config; paths are relative to the kubeconfig's folder. Programs and
+ * plugins that make credentials (exec, auth-provider), passwords, impersonation, proxies and
+ * tls-server-name are refused, with what to use instead. */
 struct api_config *api_config_kubeconfig(const char *path, const char *folder,
                                          struct error_info *err);
 void api_config_free(struct api_config *config);

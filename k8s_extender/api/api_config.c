@@ -5,7 +5,9 @@
 #include "k8s_extender/api/api_client.h"
 #include "k8s_extender/api/base64.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define CONFIG_MAXIMUM_BYTES ((size_t)16 << 20)
 #define NAME_MAXIMUM_BYTES 253u
@@ -27,8 +29,11 @@ static struct api_config *config_create(struct error_info *err)
 
 void api_config_free(struct api_config *config)
 {
-    if (config)
-        arena_free(config->arena);
+    if (!config)
+        return;
+    for (unsigned i = 0; i < config->file_count; i++)
+        close(config->files[i]);
+    arena_free(config->arena);
 }
 
 static int copy_text(struct api_config *config, const char **target, const char *text,
@@ -199,6 +204,28 @@ static int set_relative(const struct kubeconfig *file, const char **target, cons
     return *target ? 0 : error_set_memory(file->err);
 }
 
+/* libcurl's GnuTLS takes certificates by file name alone. */
+static int keep_in_memory(const struct kubeconfig *file, const struct file_key *key,
+                          const char *data, size_t bytes, const char **target)
+{
+    struct api_config *config = file->config;
+    CLEANUP_FD int fd = memfd_create(key->file_name, MFD_CLOEXEC);
+    if (fd < 0 || config->file_count == API_CONFIG_FILES)
+        return error_set_system(file->err, "%s: %s", file->path, error_errno_text(errno));
+    for (size_t done = 0; done < bytes;) {
+        ssize_t written = write(fd, data + done, bytes - done);
+        if (written < 0)
+            return error_set_system(file->err, "%s: %s", file->path, error_errno_text(errno));
+        done += (size_t)written;
+    }
+    *target = arena_format(config->arena, "/proc/self/fd/%d", fd);
+    if (!*target)
+        return error_set_memory(file->err);
+    config->files[config->file_count++] = fd;
+    fd = -1;
+    return 0;
+}
+
 static int write_data(const struct kubeconfig *file, const struct file_key *key,
                       const struct yaml_node *node, const char **target)
 {
@@ -207,7 +234,7 @@ static int write_data(const struct kubeconfig *file, const struct file_key *key,
     if (!decoded)
         return yaml_node_error(node, file->err, "it is no base64 text");
     if (!file->folder)
-        return yaml_node_error(node, file->err, "there is no folder to keep it in; name a file");
+        return keep_in_memory(file, key, decoded, bytes, target);
     if (join_path(file->config, target, file->folder, key->file_name, file->err) < 0)
         return -1;
     return text_file_write(*target, decoded, bytes, 0600, file->err);

@@ -232,21 +232,16 @@ bool lease_turn(struct lease *lease, struct api_client *client, uint64_t now_mil
     return leads;
 }
 
-void lease_give_up(struct lease *lease, struct api_client *client,
-                   uint64_t time_of_day_microseconds)
+void lease_give_up(struct lease *lease, struct api_client *client)
 {
     char trouble[ERROR_TEXT_BYTES];
-    struct exchange exchange = {.lease = lease,
-                                .client = client,
-                                .time_of_day_microseconds = time_of_day_microseconds,
-                                .trouble = trouble,
-                                .trouble_bytes = sizeof(trouble)};
+    struct exchange exchange = {
+        .lease = lease, .client = client, .trouble = trouble, .trouble_bytes = sizeof(trouble)};
     if (__atomic_load_n(&lease->holds_until_milliseconds, __ATOMIC_ACQUIRE) == 0)
         return;
     set_holds(lease, 0);
     struct lease_record record = lease->record;
     record.holder[0] = '\0';
     record.duration_seconds = 1;
-    request_time(time_of_day_microseconds, record.renew_time);
     write_record(&exchange, &record);
 }

@@ -37,8 +37,7 @@ bool lease_turn(struct lease *lease, struct api_client *client, uint64_t now_mil
  * counted from before the renewal was sent. */
 bool lease_holds(const struct lease *lease, uint64_t now_milliseconds);
 /* So that the next one need not wait; nothing where we do not lead. */
-void lease_give_up(struct lease *lease, struct api_client *client,
-                   uint64_t time_of_day_microseconds);
+void lease_give_up(struct lease *lease, struct api_client *client);
 
 DEFINE_CLEANUP(lease);
 
