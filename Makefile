@@ -503,13 +503,6 @@ PROGRAM_DATA_FILES := \
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
 	tests/unit/k8s_extender/http_server_test.c \
-	tests/unit/k8s_extender/backoff_test.c \
-	tests/unit/k8s_extender/api_config_test.c \
-	tests/unit/k8s_extender/gang_size_test.c \
-	tests/unit/k8s_extender/json_splitter_test.c \
-	tests/unit/k8s_extender/lease_decision_test.c \
-	tests/unit/k8s_extender/pod_event_test.c \
-	tests/unit/k8s_extender/pod_patch_test.c \
 	tests/unit/cli/child_output_test.c \
 	tests/unit/cli/command_options_test.c \
 	tests/unit/cli/command_test.c \
@@ -564,6 +557,13 @@ UNIT_TESTS := \
 	tests/unit/base/yaml_writer_test.c \
 	tests/unit/k8s_extender/extender_options_test.c \
 	tests/unit/k8s_extender/live_config_test.c \
+	tests/unit/k8s_extender/api_config_test.c \
+	tests/unit/k8s_extender/backoff_test.c \
+	tests/unit/k8s_extender/gang_size_test.c \
+	tests/unit/k8s_extender/json_splitter_test.c \
+	tests/unit/k8s_extender/lease_decision_test.c \
+	tests/unit/k8s_extender/pod_event_test.c \
+	tests/unit/k8s_extender/pod_patch_test.c \
 	tests/unit/mapping/block_order_test.c \
 	tests/unit/mapping/fabric_tree_test.c \
 	tests/unit/mapping/gpu_mapping_test.c \

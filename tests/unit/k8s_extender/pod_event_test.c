@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/api/pod_event.h"
+#include "k8s_extender/api/request_text.h"
+#include "tests/support/unit_test.h"
+
+#include <string.h>
+
+#define ARENA_BYTES ((size_t)1 << 20)
+#define NOON UINT64_C(1764504000123456) /* 2025-11-30T12:00:00.123456Z */
+
+static const struct pod_event waits = {.namespace = "a",
+                                       .pod = "w-0",
+                                       .uid = "u-1",
+                                       .warning = true,
+                                       .reason = "GangWaits",
+                                       .message = "needs 16 nodes, \"12\" are free"};
+
+static void writes_times(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t microseconds;
+        const char *text;
+    } times[] = {
+        {0, "1970-01-01T00:00:00.000000Z"},
+        {NOON, "2025-11-30T12:00:00.123456Z"},
+        {UINT64_C(951782400000007), "2000-02-29T00:00:00.000007Z"},
+    };
+    for (size_t i = 0; i < COUNT_OF(times); i++) {
+        char text[REQUEST_TIME_BYTES];
+        request_time(times[i].microseconds, text);
+        assert_string_equal(text, times[i].text);
+    }
+    char text[REQUEST_TIME_BYTES];
+    request_time(UINT64_MAX, text);
+    assert_true(strlen(text) < sizeof(text));
+}
+
+static void the_first_is_made_the_next_are_counted(void **state)
+{
+    (void)state;
+    static struct event_memory memory; /* large */
+    memset(&memory, 0, sizeof(memory));
+    static const struct {
+        uint64_t at_milliseconds;
+        enum event_move move;
+        uint32_t count;
+    } steps[] = {
+        {1000, EVENT_CREATE, 1}, {2000, EVENT_HOLD, 2},  {60999, EVENT_HOLD, 3},
+        {61000, EVENT_COUNT, 4}, {61001, EVENT_HOLD, 5}, {130000, EVENT_COUNT, 6},
+    };
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        uint32_t count = 0;
+        assert_int_equal(event_memory_note(&memory, &waits, steps[i].at_milliseconds, &count),
+                         steps[i].move);
+        assert_int_equal(count, steps[i].count);
+        for (size_t slot = 0; slot < POD_EVENT_SLOTS; slot++) /* as if it had been sent */
+            memory.slots[slot].written = memory.slots[slot].key != 0;
+    }
+}
+
+static void one_that_was_not_written_is_made_again(void **state)
+{
+    (void)state;
+    static struct event_memory memory;
+    memset(&memory, 0, sizeof(memory));
+    uint32_t count;
+    assert_int_equal(event_memory_note(&memory, &waits, 1000, &count), EVENT_CREATE);
+    assert_int_equal(event_memory_note(&memory, &waits, 70000, &count), EVENT_CREATE);
+    assert_int_equal(count, 2);
+}
+
+/* Any difference makes another event; more than there are slots push out the oldest. */
+static void others_do_not_disturb(void **state)
+{
+    (void)state;
+    static struct event_memory memory;
+    memset(&memory, 0, sizeof(memory));
+    uint32_t count;
+    struct pod_event event = waits;
+    event_memory_note(&memory, &event, 1, &count);
+    event.uid = "u-2";
+    assert_int_equal(event_memory_note(&memory, &event, 2, &count), EVENT_CREATE);
+    event.warning = false;
+    assert_int_equal(event_memory_note(&memory, &event, 2, &count), EVENT_CREATE);
+    event.message = "other";
+    assert_int_equal(event_memory_note(&memory, &event, 2, &count), EVENT_CREATE);
+    for (unsigned i = 0; i < 5 * POD_EVENT_SLOTS; i++) {
+        char uid[32];
+        snprintf(uid, sizeof(uid), "%u", i);
+        event.uid = uid;
+        assert_int_equal(event_memory_note(&memory, &event, 3 + i, &count), EVENT_CREATE);
+    }
+}
+
+static void writes_the_request(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    struct api_request request;
+    CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
+    assert_non_null(arena);
+    assert_int_equal(pod_event_request(&waits, 1, NOON, arena, &request, &err), 0);
+    assert_string_equal(request.method, "POST");
+    assert_string_equal(request.path, "/api/v1/namespaces/a/events");
+    assert_non_null(strstr(request.body, "\"metadata\":{\"name\":\"w-0."));
+    assert_non_null(strstr(request.body, "\"involvedObject\":{\"apiVersion\":\"v1\",\"kind\":"
+                                         "\"Pod\",\"namespace\":\"a\",\"name\":\"w-0\","
+                                         "\"uid\":\"u-1\"},\"type\":\"Warning\","
+                                         "\"reason\":\"GangWaits\",\"message\":\"needs 16 nodes, "
+                                         "\\\"12\\\" are free\""));
+    assert_non_null(strstr(request.body, "\"firstTimestamp\":\"2025-11-30T12:00:00Z\",\"count\":1,"
+                                         "\"lastTimestamp\":\"2025-11-30T12:00:00Z\"}"));
+    assert_int_equal(pod_event_request(&waits, 7, NOON, arena, &request, &err), 0);
+    assert_string_equal(request.method, "PATCH");
+    assert_string_equal(request.content_type, "application/merge-patch+json");
+    assert_non_null(strstr(request.path, "/api/v1/namespaces/a/events/w-0."));
+    assert_string_equal(request.body, "{\"count\":7,\"lastTimestamp\":\"2025-11-30T12:00:00Z\"}");
+}
+
+static int request_once(void *context, struct error_info *err)
+{
+    struct api_request request;
+    CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
+    return arena ? pod_event_request(context, 1, NOON, arena, &request, err)
+                 : error_set_memory(err);
+}
+
+static void fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    struct pod_event event = waits;
+    unit_test_expect_clean_failures(request_once, &event);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes_times),
+        cmocka_unit_test(the_first_is_made_the_next_are_counted),
+        cmocka_unit_test(one_that_was_not_written_is_made_again),
+        cmocka_unit_test(others_do_not_disturb),
+        cmocka_unit_test(writes_the_request),
+        cmocka_unit_test(fails_cleanly_without_memory),
+    };
+    return unit_test_main("k8s_extender/pod_event", tests, COUNT_OF(tests));
+}
