@@ -463,6 +463,7 @@ API_SOURCES := \
 	k8s_extender/api/request_text.c
 
 SERVER_SOURCES := \
+	k8s_extender/server/admission_wire.c \
 	k8s_extender/server/extender_wire.c \
 	k8s_extender/server/extender_write.c \
 	k8s_extender/server/http_connections.c \
@@ -470,6 +471,7 @@ SERVER_SOURCES := \
 	k8s_extender/server/http_server.c \
 	k8s_extender/server/http_tls.c \
 	k8s_extender/server/metrics.c \
+	k8s_extender/server/pod_admission.c \
 	k8s_extender/server/wire_json.c \
 	k8s_extender/server/wire_scan.c
 
@@ -502,6 +504,10 @@ PROGRAM_DATA_FILES := \
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
+	tests/unit/k8s_extender/http_tls_test.c \
+	tests/unit/k8s_extender/admission_test.c \
+	tests/unit/k8s_extender/metrics_test.c \
+	tests/unit/k8s_extender/extender_wire_test.c \
 	tests/unit/k8s_extender/http_server_test.c \
 	tests/unit/cli/child_output_test.c \
 	tests/unit/cli/command_options_test.c \

@@ -23,7 +23,8 @@ static struct json_value *parse_tree(const char *text, size_t bytes, size_t maxi
 {
     if (bytes > maximum)
         return error_null(error_too_large(bytes, maximum, what, err));
-    CLEANUP(json_value) struct json_value *tree = json_value_parse(text, bytes, what, err);
+    CLEANUP(json_value)
+    struct json_value *tree = json_value_parse(bytes ? text : "", bytes, what, err);
     if (tree && json_value_kind(tree) != JSON_OBJECT)
         return error_null(error_set(err, "%s: the body is no JSON object", what));
     return move_pointer(tree);
@@ -101,6 +102,11 @@ static int read_names(const struct json_value *arguments, struct extender_questi
 static int question_from_tree(const char *text, size_t bytes, struct extender_question *question,
                               struct error_info *err)
 {
+    if (bytes > WIRE_TREE_MAXIMUM_BYTES)
+        return error_set(err,
+                         "ExtenderArgs: a body of %zu bytes is not of the form with names "
+                         "alone; set nodeCacheCapable: true for this extender",
+                         bytes);
     CLEANUP(json_value)
     struct json_value *tree = parse_tree(text, bytes, WIRE_TREE_MAXIMUM_BYTES, "ExtenderArgs", err);
     if (!tree || read_names(tree, question, err) < 0)

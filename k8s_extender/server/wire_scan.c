@@ -216,8 +216,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(**(const char *const *const *)left, **(const char *const *const *)right);
 }
 
-/* For names made to collide. */
-static int sorted_names_repeat(const char *const *names, size_t count, size_t *ret_index)
+int wire_names_sorted_repeat(const char *const *names, size_t count, size_t *ret_index)
 {
     CLEANUP_MEMORY const char *const **sorted = memory_allocate_array(count, sizeof(*sorted));
     if (!sorted)
@@ -251,7 +250,7 @@ int wire_names_repeat(const char *const *names, size_t count, size_t *ret_index)
                 return 1;
             }
             if (probes-- == 0)
-                return sorted_names_repeat(names, count, ret_index);
+                return wire_names_sorted_repeat(names, count, ret_index);
         }
         table[slot] = (uint32_t)i + 1;
     }

@@ -35,5 +35,7 @@ bool wire_name_is_plain(const char *name, size_t bytes);
 
 /* 1: a name stands twice, *ret_index is the later one; 0: each once; -1: out of memory. */
 int wire_names_repeat(const char *const *names, size_t count, size_t *ret_index);
+/* The same for names that were made to collide in its table, by sorting. */
+int wire_names_sorted_repeat(const char *const *names, size_t count, size_t *ret_index);
 
 #endif
