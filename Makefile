@@ -527,6 +527,8 @@ UNIT_TESTS := \
 	tests/unit/report/launch_plan_test.c \
 	tests/unit/report/launch_report_test.c \
 	tests/unit/report/launcher_test.c \
+	tests/unit/report/admission_manifest_test.c \
+	tests/unit/report/manifest_template_test.c \
 	tests/unit/report/map_links_test.c \
 	tests/unit/report/map_picture_test.c \
 	tests/unit/report/map_report_test.c \
