@@ -479,7 +479,11 @@ EXTENDER_SOURCES := \
 	k8s_extender/extender/extender_options.c \
 	k8s_extender/extender/live_config.c
 
-AGENT_SOURCES :=
+AGENT_SOURCES := \
+	k8s_extender/agent/agent_options.c \
+	k8s_extender/agent/machine.c \
+	k8s_extender/agent/node_document.c \
+	k8s_extender/agent/publisher.c
 
 # Compiled by the suites on a real Slurm.
 SLURM_TEST_SOURCES := \
@@ -648,7 +652,9 @@ UNIT_TESTS := \
 	tests/unit/spank_plugin/task_context_test.c \
 	tests/unit/spank_plugin/task_cpus_test.c \
 	tests/unit/spank_plugin/task_node_test.c \
+	tests/unit/k8s_extender/agent_options_test.c \
 	tests/unit/k8s_extender/cluster_view_test.c \
+	tests/unit/k8s_extender/machine_test.c \
 	tests/unit/topology/cluster_collection_test.c \
 	tests/unit/topology/cluster_file_test.c \
 	tests/unit/topology/cluster_topology_test.c \
@@ -671,6 +677,7 @@ UNIT_TESTS := \
 	tests/unit/topology/merge_nics_test.c \
 	tests/unit/topology/nccl_topology_test.c \
 	tests/unit/topology/nic_roles_test.c \
+	tests/unit/topology/node_annotation_test.c \
 	tests/unit/topology/node_cache_test.c \
 	tests/unit/topology/node_merge_test.c \
 	tests/unit/topology/nvlink_closure_test.c \
@@ -980,7 +987,7 @@ FUZZ_PROGRAMS := $(call programs,$(FUZZ_TESTS))
 BENCH_PROGRAMS := $(call programs,$(BENCHES))
 
 PRODUCTS := $(BUILD)/parplan $(BUILD)/spank_parplan.so $(BUILD)/job_submit_parplan.so \
-	$(if $(filter %/main.c,$(EXTENDER_SOURCES)),$(BUILD)/parplan-extender) $(if $(AGENT_SOURCES),$(BUILD)/parplan-node-agent)
+	$(if $(filter %/main.c,$(EXTENDER_SOURCES)),$(BUILD)/parplan-extender) $(if $(filter %/main.c,$(AGENT_SOURCES)),$(BUILD)/parplan-node-agent)
 
 ifeq ($(V),1)
 Q :=
@@ -1109,7 +1116,7 @@ $(MOCK_NVML): $(MOCK_NVML_OBJECTS) $(ARCHIVE) $(BUILD)/flags
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -shared -o $@ $(MOCK_NVML_OBJECTS) $(ARCHIVE) $(LDFLAGS) -lm
-$(BUILD)/tests/unit/topology/nvml_reader_test: | $(MOCK_NVML)
+$(BUILD)/tests/unit/topology/nvml_reader_test $(BUILD)/tests/unit/k8s_extender/machine_test: | $(MOCK_NVML)
 
 .PHONY: test-programs fuzz-programs bench-programs objects
 test-programs: $(UNIT_PROGRAMS) $(PROPERTY_PROGRAMS) $(CORPUS_PROGRAMS)

@@ -85,7 +85,7 @@ static int read_text(struct view_kinds *kinds, const struct node_annotation *ann
 {
     struct error_info why = {.kind = ERROR_NONE};
     struct node_topology *node =
-        node_annotation_kind(annotation->kind, annotation->kind_bytes, source, &why);
+        node_annotation_kind(annotation->kind, annotation->kind_bytes, source, kinds->gpus, &why);
     if (!node && why.kind == ERROR_MEMORY)
         return error_set_memory(err);
     *ret = (struct view_text){.kind = VIEW_KIND_NONE};

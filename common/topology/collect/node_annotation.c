@@ -95,7 +95,7 @@ int node_annotation_split(const char *text, size_t bytes, const char *source,
 }
 
 struct node_topology *node_annotation_kind(const char *text, size_t bytes, const char *source,
-                                           struct error_info *err)
+                                           const struct gpu_catalogue *gpus, struct error_info *err)
 {
     CLEANUP(node_evidence)
     struct node_evidence *evidence = evidence_text_decode(text, bytes, source, err);
@@ -103,6 +103,5 @@ struct node_topology *node_annotation_kind(const char *text, size_t bytes, const
         return NULL;
     for (unsigned i = 0; i < evidence->gpu_count; i++)
         ((struct evidence_gpu *)evidence->gpus)[i].nvlink_clique = NULL;
-    /* Models were looked up by the agent. */
-    return node_topology_of(evidence->source_text, evidence, NULL, err);
+    return node_topology_of(evidence->source_text, evidence, gpus, err);
 }

@@ -15,6 +15,7 @@
 #define TOPOLOGY_NODE_ANNOTATION_H
 
 #include "base/text_buffer.h"
+#include "topology/gpu_catalogue.h"
 #include "topology/node_topology.h"
 
 #define NODE_ANNOTATION_MAXIMUM_BYTES ((size_t)64 << 10) /* all of a node's have 256 KiB */
@@ -33,8 +34,9 @@ struct node_annotation {
 /* The parts; cheap. Errors name the source. */
 int node_annotation_split(const char *text, size_t bytes, const char *source,
                           struct node_annotation *ret, struct error_info *err);
-/* The node that a kind's text describes; it names no clique. */
+/* The node that a kind's text describes; it names no clique. gpus tells vendors apart. */
 struct node_topology *node_annotation_kind(const char *text, size_t bytes, const char *source,
+                                           const struct gpu_catalogue *gpus,
                                            struct error_info *err);
 
 #endif
