@@ -446,6 +446,7 @@ GANG_SOURCES := \
 	k8s_extender/placement/planning/gang_room.c \
 	k8s_extender/placement/planning/gang_slots.c \
 	k8s_extender/placement/planning/gang_words.c \
+	k8s_extender/placement/plan_answer.c \
 	k8s_extender/placement/pod_inputs.c
 
 API_SOURCES := \
@@ -654,7 +655,12 @@ UNIT_TESTS := \
 	tests/unit/spank_plugin/task_node_test.c \
 	tests/unit/k8s_extender/agent_options_test.c \
 	tests/unit/k8s_extender/cluster_view_test.c \
+	tests/unit/k8s_extender/gang_plan_test.c \
+	tests/unit/k8s_extender/gang_plan_text_test.c \
+	tests/unit/k8s_extender/gang_replan_test.c \
 	tests/unit/k8s_extender/machine_test.c \
+	tests/unit/k8s_extender/plan_answer_test.c \
+	tests/unit/k8s_extender/pod_inputs_test.c \
 	tests/unit/topology/cluster_collection_test.c \
 	tests/unit/topology/cluster_file_test.c \
 	tests/unit/topology/cluster_topology_test.c \

@@ -147,7 +147,13 @@ static int read_command(const struct pod_inputs_request *request, struct pod_inp
         .arguments = request->arguments, .count = request->argument_count, .read = NULL};
     if (request->argument_count == 0)
         return 0;
-    return launch_command_read(&command, inputs->job, &inputs->counts, &inputs->notices, err);
+    if (launch_command_read(&command, inputs->job, &inputs->counts, &inputs->notices, err) < 0)
+        return -1;
+    if (!text_buffer_failed(&inputs->notices))
+        return 0;
+    return inputs->notices.length > INPUT_NOTICES_MAXIMUM / 2
+               ? error_set(err, "the command says too much of its parallelism")
+               : error_set_memory(err);
 }
 
 /* What srun's option can say, and a gang cannot. */

@@ -20,7 +20,7 @@
 #include "workload/launch_flags.h"
 #include "workload/model_spec.h"
 
-#define INPUT_NOTICES_MAXIMUM ((size_t)4096)
+#define INPUT_NOTICES_MAXIMUM ((size_t)1 << 20)
 
 struct pod_inputs_request {
     struct label_set annotations; /* others than parplan's are skipped */
