@@ -658,6 +658,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/gang_plan_test.c \
 	tests/unit/k8s_extender/gang_plan_text_test.c \
 	tests/unit/k8s_extender/gang_replan_test.c \
+	tests/unit/k8s_extender/gang_slots_test.c \
 	tests/unit/k8s_extender/machine_test.c \
 	tests/unit/k8s_extender/plan_answer_test.c \
 	tests/unit/k8s_extender/pod_inputs_test.c \
