@@ -14,7 +14,7 @@ kubernetes_cluster=$kubernetes_root/tests/kubernetes/cluster
 # print_job NAME PODS [WORD...]: an Indexed Job of pods of 8 GPUs. Words:
 #     KEY=VALUE      annotation parplan.io/KEY of its pods
 #     label=VALUE    label parplan.io/gang (NAME); label= for none
-#     gate           the scheduling gate, as the admission policy would set it
+#     gate, filter   with or without the scheduling gate that the admission policy would set
 #     gpus=N         GPUs of a pod (8)
 #     cpu=Q memory=Q what else it asks for
 #     toleration=KEY scheduler=NAME priority=CLASS     of its pods
@@ -22,7 +22,7 @@ print_job() {
     jq -n --arg name "$1" --argjson pods "$2" --args '
         ($ARGS.positional | map(capture("^(?<key>[^=]+)(=(?<value>.*))?$"))) as $words
         | def word($key; $default): [$words[] | select(.key == $key) | .value] | last // $default;
-        ["label", "gate", "gpus", "cpu", "memory", "toleration", "scheduler", "priority"] as $ours
+        ["label", "gate", "filter", "gpus", "cpu", "memory", "toleration", "scheduler", "priority"] as $ours
         | ($words | map(select(.key as $key | $ours | index($key) | not)
             | {key: "parplan.io/\(.key)", value}) | from_entries) as $annotations
         | {
@@ -93,6 +93,14 @@ node_of_index() {
 
 pod_of_index() {
     pods_of "$1" | awk -v wanted="$2" '$1 == wanted { print $3 }'
+}
+
+# annotations_of JOB KEY: "index value" of parplan.io/KEY, in the order of indexes.
+annotations_of() {
+    kubectl get pods -l "batch.kubernetes.io/job-name=$1" -o json | jq -r --arg key "parplan.io/$2" '.items[]
+        | select(.metadata.deletionTimestamp | not)
+        | "\(.metadata.labels["batch.kubernetes.io/job-completion-index"]) \(.metadata.annotations[$key] // "-")"' |
+        sort -n
 }
 
 # annotation_of POD KEY: parplan.io/KEY, or nothing.
@@ -247,6 +255,11 @@ start_extender() {
     wait_for 15 "ready extender" extender_ready || return 1
     print_extender_config "$extender_port" >"$etc/extender-scheduler.yaml"
     "$kubernetes_cluster" restart scheduler --scheduler-config "$etc/extender-scheduler.yaml"
+}
+
+# gangs: the extender's state as JSON.
+gangs() {
+    curl -sf --max-time 5 "$extender_url/gangs"
 }
 
 extender_ready() {

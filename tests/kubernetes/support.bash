@@ -19,7 +19,7 @@ setup_file() {
 }
 
 teardown_file() {
-    "$cluster" stop
+    [[ ! ${PARPLAN_KUBERNETES_DIR:-} ]] || "$cluster" stop
 }
 
 # On a failure, what the pods were told and the programs had to say.
@@ -36,6 +36,21 @@ start_cluster() {
     eval "$("$cluster" env)"
     export kubernetes_server scheduler_server
     "$cluster" nodes "$cluster_nodes"
+}
+
+# start_extender_cluster: a cluster whose scheduler asks parplan-extender; it is kept in files for
+# each test, which is a process of its own.
+start_extender_cluster() {
+    [[ -x $PARPLAN_BUILD/parplan-extender ]] || return 0
+    start_cluster
+    start_extender "$@"
+    export extender_port extender_url extender_namespace
+}
+
+# The setup of a suite that needs the extender: nothing of the last test is left.
+setup_gangs() {
+    [[ -x $PARPLAN_BUILD/parplan-extender ]] || skip "parplan-extender is not built"
+    remove_jobs >"$BATS_TEST_TMPDIR/removed"
 }
 
 # remove_jobs: all jobs and pods of the default namespace are gone afterwards.
@@ -112,6 +127,11 @@ expect_planned() {
     expect "pods elsewhere than planned" "$wrong" ""
 }
 
+# expect_placed JOB PODS: bound, each where it was planned, each on a node of its own.
+expect_placed() {
+    wait_bound "$1" "$2" && expect_planned "$1" "$2" && expect_distinct_nodes "$1" "$2"
+}
+
 # expect_distinct_nodes JOB PODS: no two pods share a node.
 expect_distinct_nodes() {
     expect "nodes of $1" "$(pods_of "$1" | awk '$2 != "-" { print $2 }' | sort -u | wc -l)" "$2"
@@ -126,9 +146,4 @@ processes_in() {
 # Prints the pid of a program of this cluster: apiserver, extender
 program_pid() {
     awk -v name="$1" '$4 == name { print $1 }' "$PARPLAN_KUBERNETES_DIR/run/processes"
-}
-
-# needs_extender: the test is skipped where the program is not built.
-needs_extender() {
-    [[ -x $PARPLAN_BUILD/parplan-extender ]] || skip "parplan-extender is not built"
 }

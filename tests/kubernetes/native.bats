@@ -1,0 +1,32 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Gangs of Kubernetes' own (PodGroup, 1.36): the scheduler holds them together, parplan says which
+# pod goes where.
+load support
+
+setup_file() {
+    cluster_options='--kubelet --gates gang' start_extender_cluster
+}
+
+setup() {
+    setup_gangs
+    kubectl delete podgroups --all --wait=false >"$BATS_TEST_TMPDIR/groups"
+}
+
+@test "a native gang of 16 is bound whole as planned" {
+    submit_native_job train 16 label= tp=8 pp=4 dp=4
+    expect_placed train 16
+    expect "pipeline links across leaves" "$(count_crossings train 4 4)" 0
+}
+
+@test "a native gang that does not fit waits whole; the extender never answers Error" {
+    submit_job filler 56 tp=8 pp=4 dp=14 gate
+    expect_placed filler 56
+    submit_native_job train 16 label= tp=8 pp=4 dp=4
+    expect_unbound train 4
+    expect "errors" "$(events_of train | grep -c SchedulerError)" 0
+    kubectl delete job filler --wait=false
+    wait_bound train 16 90
+    expect_planned train 16
+}
