@@ -509,10 +509,20 @@ PROGRAM_DATA_FILES := \
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
-	tests/unit/k8s_extender/http_tls_test.c \
 	tests/unit/k8s_extender/admission_test.c \
-	tests/unit/k8s_extender/metrics_test.c \
 	tests/unit/k8s_extender/extender_wire_test.c \
+	tests/unit/k8s_extender/gang_identity_test.c \
+	tests/unit/k8s_extender/http_tls_test.c \
+	tests/unit/k8s_extender/label_set_test.c \
+	tests/unit/k8s_extender/metrics_test.c \
+	tests/unit/k8s_extender/node_record_test.c \
+	tests/unit/k8s_extender/node_selector_test.c \
+	tests/unit/k8s_extender/object_text_test.c \
+	tests/unit/k8s_extender/pod_record_test.c \
+	tests/unit/k8s_extender/pod_requests_test.c \
+	tests/unit/k8s_extender/quantity_test.c \
+	tests/unit/k8s_extender/resource_list_test.c \
+	tests/unit/k8s_extender/shared_text_test.c \
 	tests/unit/k8s_extender/http_server_test.c \
 	tests/unit/cli/child_output_test.c \
 	tests/unit/cli/command_options_test.c \
@@ -807,6 +817,7 @@ SUPPORT_SOURCES := \
 	tests/support/launch_fixture.c \
 	tests/support/placement_rival.c \
 	tests/support/planner_fixture.c \
+	tests/support/quoted_json.c \
 	tests/support/reference_bench.c \
 	tests/support/run_table.c \
 	tests/support/scan_fixture.c \
