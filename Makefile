@@ -774,6 +774,8 @@ FUZZ_TESTS := \
 	tests/fuzz/fabric_topograph_fuzz.c \
 	tests/fuzz/fabric_yaml_fuzz.c \
 	tests/fuzz/id_set_fuzz.c \
+	tests/fuzz/gang_plan_fuzz.c \
+	tests/fuzz/plan_question_fuzz.c \
 	tests/fuzz/job_file_fuzz.c \
 	tests/fuzz/job_option_fuzz.c \
 	tests/fuzz/json_document_fuzz.c \
@@ -802,6 +804,7 @@ FUZZ_TESTS := \
 # One program each: tests/bench/<name>_bench.c
 BENCHES := \
 	tests/bench/fabric_bench.c \
+	tests/bench/gang_plan_bench.c \
 	tests/bench/mapping_quality_bench.c \
 	tests/bench/node_cache_bench.c \
 	tests/bench/plan_search_bench.c \
