@@ -127,7 +127,10 @@ post_nodes() {
 post_pods() {
     local folder=$run/objects start=$SECONDS
     mkdir -p "$folder"
-    request "$server/api/v1/nodes" | jq -r '.items[].metadata.name' >"$folder/nodes"
+    # Names without the rest: of 5,000 large nodes that is 138 MB.
+    request -H 'Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' \
+        "$server/api/v1/nodes" | jq -r '.items[].metadata.name' >"$folder/nodes" ||
+        die "the nodes cannot be listed"
     [[ -s $folder/nodes ]] || die "there are no nodes to put pods on"
     seq "$1" | awk -v folder="$folder" -v namespace="$2" '
         NR == FNR { node[nodes++] = $1; next }
