@@ -53,9 +53,9 @@ expect_refusal() {
     submit_job stock 16 label=
     wait_bound stock 16
     expect_distinct_nodes stock 16
-    wait_for 10 "running pods" job_is_ready stock 16
+    wait_for 60 "running pods" job_is_ready stock 16
     kubectl delete job stock --wait=false
-    wait_for 20 "end of its pods" no_pods
+    wait_for 60 "end of its pods" no_pods
 }
 
 job_is_ready() {
@@ -103,7 +103,7 @@ job_is_ready() {
     run timeout 2 kubectl get nodes
     expect "exit status" "$status" 124
     "$cluster" resume apiserver
-    wait_for 10 "answer" kubectl get namespace default
+    wait_for 60 "answer" kubectl get namespace default
     run_client "$cluster" status
     expect_status 0
     remove_jobs

@@ -80,7 +80,7 @@ kind: Pod
 metadata: {name: plain}
 spec: {containers: [{name: a, image: a}]}
 END
-    wait_for 10 "plain pod's node" plain_is_bound
+    wait_for 60 "plain pod's node" plain_is_bound
     expect_unbound train
     "$cluster" restart extender
     wait_bound train 16 60
@@ -99,7 +99,7 @@ plain_is_bound() {
     ((${EPOCHREALTIME/[.,]/} - start < 2000000))
     expect "holder" "$(kubectl get lease -n parplan-system parplan-extender -o jsonpath='{.spec.holderIdentity}')" ""
     "$cluster" restart extender
-    wait_for 15 "readiness" extender_ready
+    wait_for 60 "readiness" extender_ready
 }
 
 @test "a leader that is killed is replaced within 15 s, and no gang is lost" {
@@ -108,7 +108,7 @@ plain_is_bound() {
     second=$BATS_TEST_TMPDIR/second
     "$cluster" spawn extender-two "$PARPLAN_BUILD/parplan-extender" --kubeconfig "$etc/extender.kubeconfig" \
         --config "$etc/parplan.yaml" --listen "127.0.0.1:$port" --lease-namespace parplan-system --identity two
-    wait_for 15 "ready second" curl -sf -o "$second" "http://127.0.0.1:$port/readyz"
+    wait_for 60 "ready second" curl -sf -o "$second" "http://127.0.0.1:$port/readyz"
     print_extender_config "$port" >"$etc/second.yaml"
     "$cluster" restart scheduler --scheduler-config "$etc/second.yaml"
     submit_job before 16 "${plan[@]}" gate
@@ -127,10 +127,10 @@ plain_is_bound() {
     expect_placed train 16
     "$cluster" kill extender
     kubectl delete job train --wait=false
-    wait_for 20 "end of the pods" no_pods
+    wait_for 60 "end of the pods" no_pods
     kubectl delete node gpu-63
     "$cluster" restart extender
-    wait_for 15 "readiness" extender_ready
+    wait_for 60 "readiness" extender_ready
     submit_job all 63 tp=8 pp=7 dp=9 gate
     expect_placed all 63
     expect "gangs" "$(gangs | jq '.gangs | length')" 1

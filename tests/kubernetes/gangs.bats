@@ -60,7 +60,7 @@ race() {
     print_job left 16 "${plan[@]}" "$1" >"$BATS_TEST_TMPDIR/both.json"
     print_job right 16 "${plan[@]}" "$1" >>"$BATS_TEST_TMPDIR/both.json"
     kubectl apply -f "$BATS_TEST_TMPDIR/both.json"
-    wait_for 30 "bound gang" one_is_bound || return 1
+    wait_for 60 "bound gang" one_is_bound || return 1
     sleep 2
     bound="$(count_bound left) $(count_bound right)"
     expect_match "bound pods" "$bound" '^(16 0|0 16)$' || return 1
@@ -88,7 +88,7 @@ missing_member() {
 
 extender_killed() {
     submit_job train 64 tp=8 pp=8 dp=8 "$1"
-    wait_for 30 "first bound pod" some_bound train || return 1
+    wait_for 60 "first bound pod" some_bound train || return 1
     "$cluster" kill extender
     "$cluster" restart extender
     expect_placed train 64 || return 1
@@ -106,7 +106,7 @@ some_bound() {
 @test "the scheduler is restarted in the middle of a gang: the same nodes are proposed again" {
     "$cluster" pause scheduler
     submit_job train 16 "${plan[@]}" gate
-    wait_for 20 "plan" has_plan train 16
+    wait_for 60 "plan" has_plan train 16
     annotations_of train node >"$BATS_TEST_TMPDIR/before"
     "$cluster" restart scheduler
     expect_placed train 16
@@ -124,7 +124,7 @@ replaced() {
     pods_of train >"$BATS_TEST_TMPDIR/before"
     node=$(node_of_index train 5) pod=$(pod_of_index train 5)
     kubectl delete pod "$pod" --wait=false
-    wait_for 20 "other pod of index 5" other_pod train 5 "$pod" || return 1
+    wait_for 60 "other pod of index 5" other_pod train 5 "$pod" || return 1
     expect_placed train 16 || return 1
     expect "node of rank 5" "$(node_of_index train 5)" "$node" || return 1
     expect "others" "$(pods_of train | awk '$1 != 5')" "$(awk '$1 != 5' "$BATS_TEST_TMPDIR/before")"
@@ -147,7 +147,7 @@ node_lost() {
     node=$(node_of_index train 5) pod=$(pod_of_index train 5)
     kubectl cordon "$node"
     kubectl delete pod "$pod" --wait=false
-    wait_for 20 "other pod of index 5" other_pod train 5 "$pod" || return 1
+    wait_for 60 "other pod of index 5" other_pod train 5 "$pod" || return 1
     expect_placed train 16 || return 1
     [[ $(node_of_index train 5) != "$node" ]] || return 1
     expect "node rank" "$(annotation_of "$(pod_of_index train 5)" node-rank)" 5 || return 1
@@ -163,7 +163,7 @@ node_lost() {
     local node
     "$cluster" pause scheduler
     submit_job train 16 "${plan[@]}" gate
-    wait_for 20 "plan" has_plan train 16
+    wait_for 60 "plan" has_plan train 16
     node=$(annotations_of train node | awk '$1 == 3 { print $2 }')
     kubectl cordon "$node"
     "$cluster" restart scheduler

@@ -145,7 +145,7 @@ is_bound() {
 
 # wait_bound JOB PODS [SECONDS]
 wait_bound() {
-    wait_for "${3:-30}" "$2 bound pods of $1" is_bound "$1" "$2" && return
+    wait_for "${3:-90}" "$2 bound pods of $1" is_bound "$1" "$2" && return
     echo "bound: $(count_bound "$1") of $(count_pods "$1")"
     events_of "$1" | tail -n 5
     return 1
@@ -226,7 +226,7 @@ apply_admission() {
     [[ $# == 0 ]] || config=(--config "$1")
     "$PARPLAN_BUILD/parplan" policy --kubernetes "${config[@]}" | kubectl apply -f -
     kubectl apply -f "$kubernetes_root/manifests/kubernetes/admission/gang-pods.yaml"
-    wait_for 15 "admission policy in force" admission_heeded
+    wait_for 60 "admission policy in force" admission_heeded
 }
 
 admission_heeded() {
@@ -252,7 +252,7 @@ start_extender() {
         --kubeconfig "$etc/$name.kubeconfig" --config "${extender_config:-$etc/parplan.yaml}" \
         --listen "127.0.0.1:$extender_port" --lease-namespace "$extender_namespace" \
         --identity "$name" "$@"
-    wait_for 15 "ready extender" extender_ready || return 1
+    wait_for 60 "ready extender" extender_ready || return 1
     print_extender_config "$extender_port" >"$etc/extender-scheduler.yaml"
     "$kubernetes_cluster" restart scheduler --scheduler-config "$etc/extender-scheduler.yaml"
 }

@@ -57,7 +57,7 @@ setup_gangs() {
 remove_jobs() {
     kubectl delete jobs --all --cascade=background --wait=false
     kubectl delete pods --all --grace-period=0 --force --wait=false 2>&1 | grep -v ^Warning || true
-    wait_for 20 "namespace without pods" no_pods
+    wait_for 60 "namespace without pods" no_pods
     kubectl delete events --all --wait=false
 }
 
@@ -99,7 +99,7 @@ expect_status() {
 
 # expect_event JOB REGEX [SECONDS]: an event of one of its pods that matches.
 expect_event() {
-    wait_for "${3:-20}" "event of $1 that matches $2" has_event "$1" "$2" && return
+    wait_for "${3:-60}" "event of $1 that matches $2" has_event "$1" "$2" && return
     events_of "$1"
     return 1
 }
