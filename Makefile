@@ -580,11 +580,13 @@ UNIT_TESTS := \
 	tests/unit/base/yaml_writer_test.c \
 	tests/unit/k8s_extender/extender_options_test.c \
 	tests/unit/k8s_extender/live_config_test.c \
+	tests/unit/k8s_extender/api_client_test.c \
 	tests/unit/k8s_extender/api_config_test.c \
 	tests/unit/k8s_extender/backoff_test.c \
 	tests/unit/k8s_extender/gang_size_test.c \
 	tests/unit/k8s_extender/json_splitter_test.c \
 	tests/unit/k8s_extender/lease_decision_test.c \
+	tests/unit/k8s_extender/list_watch_test.c \
 	tests/unit/k8s_extender/pod_event_test.c \
 	tests/unit/k8s_extender/pod_patch_test.c \
 	tests/unit/mapping/block_order_test.c \
@@ -779,6 +781,9 @@ FUZZ_TESTS := \
 	tests/fuzz/job_file_fuzz.c \
 	tests/fuzz/job_option_fuzz.c \
 	tests/fuzz/json_document_fuzz.c \
+	tests/fuzz/api_object_fuzz.c \
+	tests/fuzz/json_splitter_fuzz.c \
+	tests/fuzz/kubeconfig_fuzz.c \
 	tests/fuzz/kernel_profile_fuzz.c \
 	tests/fuzz/launch_file_fuzz.c \
 	tests/fuzz/mapping_file_fuzz.c \
@@ -815,6 +820,7 @@ SUPPORT_SOURCES := \
 	tests/support/tls_peer.c \
 	tests/support/elf_sample.c \
 	tests/support/file_tree.c \
+	tests/support/fake_api.c \
 	tests/support/fake_spank.c \
 	tests/support/fragmented_case.c \
 	tests/support/gang_fixture.c \

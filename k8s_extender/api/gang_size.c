@@ -163,10 +163,13 @@ void gang_size_read(enum gang_size_from from, const char *name, const struct jso
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-/* A 404 of an object names it; that of a kind that is not served is a plain text. */
+/* A 404 of an object names it; that of a kind that is not served is a plain text, or a Status
+ * without details. */
 static bool is_kind_missing(const struct api_answer *answer)
 {
-    return api_status_code(answer->body, answer->body_bytes) == 0;
+    CLEANUP(json_value)
+    struct json_value *status = json_value_parse(answer->body, answer->body_bytes, "Status", NULL);
+    return !json_value_text(json_value_get(json_value_get(status, "details"), "name"));
 }
 
 static void set_missing(const struct size_source *source, const char *namespace, const char *name,

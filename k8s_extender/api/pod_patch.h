@@ -8,8 +8,8 @@
  * (value NULL: removed). The required node affinity is replaced as a whole by the pod's own terms
  * with the pin in each of them, as the API allows for a gated pod: what a term had comes first and
  * unchanged, then matchFields metadata.name In [node]. A term without requirements matches nothing
- * and stays so; a pod without terms gets one. metadata.uid makes a pod of the same name and another
- * uid a 409.
+ * and stays so; a pod without terms gets one. metadata.uid makes a patch of a pod of the same name
+ * and another uid fail: 422 "field is immutable" by Kubernetes 1.36, 409 by others.
  */
 #ifndef K8S_EXTENDER_API_POD_PATCH_H
 #define K8S_EXTENDER_API_POD_PATCH_H
