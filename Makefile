@@ -760,6 +760,9 @@ CORPUS_TESTS := \
 
 # One libFuzzer target each: tests/fuzz/<name>_fuzz.c; seeds in tests/fuzz/corpus/<name>/
 FUZZ_TESTS := \
+	tests/fuzz/admission_review_fuzz.c \
+	tests/fuzz/extender_question_fuzz.c \
+	tests/fuzz/preemption_question_fuzz.c \
 	tests/fuzz/scan_result_fuzz.c \
 	tests/fuzz/srun_arguments_fuzz.c \
 	tests/fuzz/admin_config_fuzz.c \
@@ -808,6 +811,7 @@ FUZZ_TESTS := \
 
 # One program each: tests/bench/<name>_bench.c
 BENCHES := \
+	tests/bench/extender_bench.c \
 	tests/bench/fabric_bench.c \
 	tests/bench/gang_plan_bench.c \
 	tests/bench/mapping_quality_bench.c \

@@ -118,13 +118,10 @@ static int question_from_tree(const char *text, size_t bytes, struct extender_qu
 static int question_from_scan(const struct wire_scan *scan, struct extender_question *question,
                               struct error_info *err)
 {
-    CLEANUP(json_value)
-    struct json_value *pod =
-        parse_tree(scan->pod, scan->pod_bytes, WIRE_TREE_MAXIMUM_BYTES, "ExtenderArgs: Pod", err);
     question->names = scan->names;
     question->name_count = scan->name_count;
-    question->pod = pod ? pod_record_read(pod, err) : NULL;
-    return question->pod ? 0 : -1;
+    question->pod = pod_record_parse(scan->pod, scan->pod_bytes, err);
+    return question->pod ? 0 : error_prefix(err, "ExtenderArgs: Pod");
 }
 
 static struct extender_question *question_create(struct error_info *err)

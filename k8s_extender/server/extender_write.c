@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/server/extender_wire.h"
 #include "k8s_extender/server/wire_json.h"
+#include "k8s_extender/server/wire_scan.h"
+#include <string.h>
+
+#define AROUND_BYTES 16u /* of what stands beside a name */
 
 /* Which names of a filter's question pass. */
 static bool passes(const struct gang_answer *answer, size_t index)
@@ -26,12 +30,25 @@ static size_t count_passing(const struct extender_question *question,
     return count;
 }
 
-/* Names are plain (wire_scan.h): nothing in them needs an escape. */
-static void add_name(struct text_buffer *out, const char *name)
+static char *put(char *end, const char *text, size_t maximum)
 {
-    text_buffer_add_bytes(out, "\"", 1);
-    text_buffer_add_text(out, name);
-    text_buffer_add_bytes(out, "\"", 1);
+    size_t bytes = strnlen(text, maximum);
+    memcpy(end, text, bytes);
+    return end + bytes;
+}
+
+/* What stands before it, "name", and what stands behind it, as one piece: there are thousands.
+ * Names are plain (wire_scan.h): nothing in them needs an escape. */
+static void add_name(struct text_buffer *out, const char *before, const char *name,
+                     const char *behind)
+{
+    char piece[WIRE_NAME_MAXIMUM_BYTES + 2 * AROUND_BYTES + 2];
+    char *end = put(piece, before, AROUND_BYTES);
+    *end++ = '"';
+    end = put(end, name, WIRE_NAME_MAXIMUM_BYTES);
+    *end++ = '"';
+    end = put(end, behind, AROUND_BYTES);
+    text_buffer_add_bytes(out, piece, (size_t)(end - piece));
 }
 
 static void add_passing(const struct extender_question *question, const struct gang_answer *answer,
@@ -41,8 +58,7 @@ static void add_passing(const struct extender_question *question, const struct g
     for (size_t i = 0; i < question->name_count; i++) {
         if (!passes(answer, i))
             continue;
-        text_buffer_add_bytes(out, ",", !first);
-        add_name(out, question->names[i]);
+        add_name(out, first ? "" : ",", question->names[i], "");
         first = false;
     }
 }
@@ -57,9 +73,7 @@ static void add_refused(const struct extender_question *question, const struct g
     for (size_t i = 0; i < question->name_count; i++) {
         if (passes(answer, i))
             continue;
-        text_buffer_add_bytes(out, ",", !first);
-        add_name(out, question->names[i]);
-        text_buffer_add_bytes(out, ":", 1);
+        add_name(out, first ? "" : ",", question->names[i], ":");
         text_buffer_add_bytes(out, text_buffer_text(&text), text.length);
         first = false;
     }
@@ -108,23 +122,22 @@ void extender_write_error(const char *text, struct text_buffer *out)
 void extender_write_scores(const struct extender_question *question, const uint8_t *scores,
                            struct text_buffer *out)
 {
-    static const char *const numbers[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"};
+    static const char *const numbers[] = {",\"Score\":0}", ",\"Score\":1}", ",\"Score\":2}",
+                                          ",\"Score\":3}", ",\"Score\":4}", ",\"Score\":5}",
+                                          ",\"Score\":6}", ",\"Score\":7}", ",\"Score\":8}",
+                                          ",\"Score\":9}", ",\"Score\":10}"};
     text_buffer_add_text(out, "[");
     for (size_t i = 0; i < question->name_count; i++) {
         size_t score = scores[i] < COUNT_OF(numbers) ? scores[i] : COUNT_OF(numbers) - 1;
-        text_buffer_add_text(out, i ? ",{\"Host\":" : "{\"Host\":");
-        add_name(out, question->names[i]);
-        text_buffer_add_text(out, ",\"Score\":");
-        text_buffer_add_text(out, numbers[score]);
-        text_buffer_add_bytes(out, "}", 1);
+        add_name(out, i ? ",{\"Host\":" : "{\"Host\":", question->names[i], numbers[score]);
     }
     text_buffer_add_text(out, "]");
 }
 
-static void add_victims(const struct preemption_victims *victims, struct text_buffer *out)
+static void add_victims(const char *before, const struct preemption_victims *victims,
+                        struct text_buffer *out)
 {
-    add_name(out, victims->node);
-    text_buffer_add_text(out, ":{\"Pods\":[");
+    add_name(out, before, victims->node, ":{\"Pods\":[");
     for (size_t i = 0; i < victims->uid_count; i++) {
         text_buffer_add_text(out, i ? ",{\"UID\":" : "{\"UID\":");
         wire_json_add_text(out, victims->uids[i]);
@@ -141,8 +154,7 @@ void extender_write_victims(const struct preemption_question *question, const bo
     for (size_t i = 0; i < question->node_count; i++) {
         if (!allowed[i])
             continue;
-        text_buffer_add_bytes(out, ",", !first);
-        add_victims(&question->nodes[i], out);
+        add_victims(first ? "" : ",", &question->nodes[i], out);
         first = false;
     }
     text_buffer_add_text(out, "}}");

@@ -13,10 +13,13 @@ struct cursor {
     const char *at, *end;
 };
 
-static bool is_name_character(unsigned char character)
+/* A look-up, since most of a body is names. */
+static const bool name_characters[256] = {
+    ['a' ... 'z'] = true, ['0' ... '9'] = true, ['-'] = true, ['.'] = true};
+
+static inline bool is_name_character(char character)
 {
-    return (character >= 'a' && character <= 'z') || (character >= '0' && character <= '9') ||
-           character == '-' || character == '.';
+    return name_characters[(unsigned char)character];
 }
 
 bool wire_name_is_plain(const char *name, size_t bytes)
@@ -24,7 +27,7 @@ bool wire_name_is_plain(const char *name, size_t bytes)
     if (bytes == 0 || bytes > WIRE_NAME_MAXIMUM_BYTES)
         return false;
     for (size_t i = 0; i < bytes; i++)
-        if (!is_name_character((unsigned char)name[i]))
+        if (!is_name_character(name[i]))
             return false;
     return true;
 }
@@ -115,14 +118,17 @@ static bool take_name(struct cursor *cursor, char **write)
 {
     if (!take(cursor, '"'))
         return false;
-    const char *start = cursor->at;
-    while (cursor->at < cursor->end && is_name_character((unsigned char)*cursor->at))
-        *(*write)++ = *cursor->at++;
-    *(*write)++ = '\0';
-    size_t bytes = (size_t)(cursor->at - start);
-    if (bytes == 0 || bytes > WIRE_NAME_MAXIMUM_BYTES || cursor->at == cursor->end)
+    const char *start = cursor->at, *at = start;
+    while (at < cursor->end && is_name_character(*at))
+        at++;
+    size_t bytes = (size_t)(at - start);
+    if (bytes == 0 || bytes > WIRE_NAME_MAXIMUM_BYTES || at == cursor->end || *at != '"')
         return false;
-    return *cursor->at++ == '"';
+    memcpy(*write, start, bytes);
+    (*write)[bytes] = '\0';
+    *write += bytes + 1;
+    cursor->at = at + 1;
+    return true;
 }
 
 /* Writes the names one behind the other, each with its NUL, which takes its quote's place. */

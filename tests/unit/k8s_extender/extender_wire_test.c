@@ -90,7 +90,7 @@ static const struct {
     {"{\"Pod\":" POD ",\"pod\":" POD ",\"NodeNames\":[]}",
      "ExtenderArgs: Pod stands twice, in different cases"},
     {"{\"Pod\":{\"metadata\":{\"name\":\"p\",}},\"NodeNames\":[]}",
-     "ExtenderArgs: Pod: byte 24: unexpected character"},
+     "ExtenderArgs: Pod: a pod: byte 24: unexpected character"},
     {"{\"Pod\":{},\"NodeNames\":[]} x", "ExtenderArgs: byte 26: unexpected character"},
 };
 
