@@ -19,6 +19,28 @@ static int object_member(const struct json_value *parent, const char *key,
     return 0;
 }
 
+static int read_texts(const struct json_value *request, const struct json_value *kind,
+                      const struct json_value *user, struct admission_question *question,
+                      struct error_info *err)
+{
+    const struct {
+        const struct json_value *of;
+        const char *key;
+        const char **ret;
+    } texts[] = {{request, "uid", &question->uid},
+                 {request, "namespace", &question->namespace},
+                 {request, "operation", &question->operation},
+                 {kind, "kind", &question->kind},
+                 {user, "username", &question->user}};
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        if (wire_json_text(texts[i].of, texts[i].key, texts[i].ret, err) < 0)
+            return -1;
+    size_t bytes = strlen(question->uid);
+    if (bytes == 0 || bytes > UID_MAXIMUM_BYTES)
+        return error_set(err, "uid has %zu bytes; 1 to %u are possible", bytes, UID_MAXIMUM_BYTES);
+    return 0;
+}
+
 static int read_request(const struct json_value *request, struct admission_question *question,
                         struct error_info *err)
 {
@@ -26,17 +48,9 @@ static int read_request(const struct json_value *request, struct admission_quest
     if (object_member(request, "kind", &kind, err) < 0 ||
         object_member(request, "userInfo", &user, err) < 0 ||
         object_member(request, "object", &question->object, err) < 0 ||
-        object_member(request, "oldObject", &question->old_object, err) < 0 ||
-        wire_json_text(request, "uid", &question->uid, err) < 0 ||
-        wire_json_text(request, "namespace", &question->namespace, err) < 0 ||
-        wire_json_text(request, "operation", &question->operation, err) < 0 ||
-        wire_json_text(kind, "kind", &question->kind, err) < 0 ||
-        wire_json_text(user, "username", &question->user, err) < 0)
+        object_member(request, "oldObject", &question->old_object, err) < 0)
         return -1;
-    size_t bytes = strlen(question->uid);
-    if (bytes == 0 || bytes > UID_MAXIMUM_BYTES)
-        return error_set(err, "uid has %zu bytes; 1 to %u are possible", bytes, UID_MAXIMUM_BYTES);
-    return 0;
+    return read_texts(request, kind, user, question, err);
 }
 
 static int read_review(const struct json_value *review, struct admission_question *question,

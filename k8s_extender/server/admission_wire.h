@@ -11,8 +11,7 @@
 #include "base/json_document.h"
 #include "base/text_buffer.h"
 
-#define ADMISSION_BODY_MAXIMUM_BYTES ((size_t)3 << 20) /* the API server's own limit on requests   \
-                                                        */
+#define ADMISSION_BODY_MAXIMUM_BYTES ((size_t)3 << 20) /* the API server takes no more */
 
 struct admission_question {
     const char *uid;                          /* comes back in the answer */

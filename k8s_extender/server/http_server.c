@@ -296,11 +296,34 @@ static void end_retired(struct http_server *server)
     server->retired = NULL;
 }
 
-static int give_error(const struct error_info *why, struct error_info *err)
+/* 1: they are others than before; 0: not, or said already; -1: they cannot be looked at. */
+static int look_at_files(struct http_server *server, struct http_tls_stamp *ret,
+                         struct error_info *err)
 {
-    if (err)
-        *err = *why;
-    return -1;
+    const struct http_tls_stamp none = {0};
+    if (http_tls_stamp(server->paths, ret, err) == 0)
+        return memcmp(ret, &server->stamp, sizeof(*ret)) != 0;
+    bool said = memcmp(&server->stamp, &none, sizeof(none)) == 0;
+    server->stamp = none;
+    return said ? 0 : -1;
+}
+
+static int use_files(struct http_server *server, const struct http_tls_stamp *stamp,
+                     bool *ret_changed, struct error_info *err)
+{
+    struct http_tls *tls = http_tls_load(server->paths, err);
+    if (tls || err->kind != ERROR_MEMORY)
+        server->stamp = *stamp; /* what is wrong with these files is said once */
+    if (tls && http_tls_equal(tls, server->current->tls)) {
+        http_tls_free(tls);
+        return 0;
+    }
+    struct http_listener *next = tls ? start_listener(server, tls, err) : NULL;
+    if (!next)
+        return -1;
+    retire(server, next);
+    *ret_changed = true;
+    return 0;
 }
 
 int http_server_reload(struct http_server *server, bool *ret_changed, struct error_info *err)
@@ -309,27 +332,10 @@ int http_server_reload(struct http_server *server, bool *ret_changed, struct err
     struct error_info why = {.kind = ERROR_NONE};
     *ret_changed = false;
     end_retired(server);
-    if (!server->tls)
-        return 0;
-    if (http_tls_stamp(server->paths, &stamp, &why) < 0) {
-        const struct http_tls_stamp none = {0};
-        bool said = memcmp(&server->stamp, &none, sizeof(none)) == 0;
-        server->stamp = none;
-        return said ? 0 : give_error(&why, err);
-    }
-    if (memcmp(&stamp, &server->stamp, sizeof(stamp)) == 0)
-        return 0;
-    struct http_tls *tls = http_tls_load(server->paths, &why);
-    if (tls || why.kind != ERROR_MEMORY)
-        server->stamp = stamp; /* what is wrong with these files is said once */
-    if (tls && http_tls_equal(tls, server->current->tls)) {
-        http_tls_free(tls);
-        return 0;
-    }
-    struct http_listener *next = tls ? start_listener(server, tls, &why) : NULL;
-    if (!next)
-        return give_error(&why, err);
-    retire(server, next);
-    *ret_changed = true;
-    return 0;
+    int result = server->tls ? look_at_files(server, &stamp, &why) : 0;
+    if (result > 0)
+        result = use_files(server, &stamp, ret_changed, &why);
+    if (result < 0 && err)
+        *err = why;
+    return result;
 }
