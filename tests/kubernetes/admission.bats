@@ -191,6 +191,7 @@ Job strict | policy require-plan: this pod needs a plan with degrees; give them 
 Pod strict .gpus=0 | accepted
 Pod strict tp=8 | accepted
 Pod strict .label=g | accepted
+Pod strict .label=off | policy require-plan: this pod needs a plan with degrees; give them (annotations parplan.io/tp: "8", parplan.io/pp: "4"), or a model to choose them for (parplan.io/model: llama3-8b)
 Pod kube-system tp=16 | accepted
 Pod default order=tp-cp-ep-pp-dp | policy order: order=tp-cp-ep-pp-dp is not among the orders that are allowed; use order=tp-cp-ep-dp-pp, and tell the program
 Pod default order=auto | accepted
@@ -213,6 +214,7 @@ Job default tp=8 .node=gpu-00 | a pod of a gang gets its node from parplan; take
 Pod default .label=g .scheduler=mine | schedulerName mine does not ask parplan about the pods of a gang; use default-scheduler or parplan
 Pod default .label=g .scheduler=parplan | accepted
 Pod default .label=g .claims .gpus=0 | the GPUs of spec.resourceClaims cannot be counted for a gang; ask for them in limits, as nvidia.com/gpu: 8
+Pod default .label=off .node=gpu-00 | accepted
 Pod default .node=gpu-00 | accepted
 TABLE
 }
@@ -279,9 +281,52 @@ accepts() {
         kubectl --as=trainer create --dry-run=server -o json -f - >"$BATS_TEST_TMPDIR/pod.json"
     expect "the user's own" "$(jq -c '[[.spec.schedulingGates[].name], .spec.subdomain, .spec.hostname]' \
         "$BATS_TEST_TMPDIR/pod.json")" '[["kueue.example/a","parplan.io/gang"],"own","mine"]'
+    expect "names of long and of empty groups" "$(for label in "" true "$(printf 'L%.0s' {1..63})"; do
+        print_object Pod default ".label=$label" | kubectl --as=trainer create --dry-run=server -o json -f - |
+            jq -r .spec.subdomain
+    done | paste -sd' ')" "parplan-auto parplan-auto parplan-$(printf 'l%.0s' {1..54})x"
     expect "without the label" "$(print_object Pod default tp=8 |
         kubectl --as=trainer create --dry-run=server -o json -f - | jq -c '[.spec.schedulingGates, .spec.containers[0].env]')" \
         '[null,null]'
+}
+
+@test "the example's 16 pods, made by the Job controller, wait at the gate with their names" {
+    kubectl --as=trainer apply -f "$manifests/examples/indexed-job.yaml"
+    wait_for 30 "16 pods" has_pods llama 16
+    expect "gates, names" "$(kubectl get pods -l batch.kubernetes.io/job-name=llama -o json | jq -r '.items[].spec |
+        "\(.schedulingGates[0].name) \(.subdomain) \(.hostname | sub("-[0-9]+$"; "")) \(.nodeName)"' | sort | uniq -c |
+        sed 's/^ *//')" "16 parplan.io/gang llama llama null"
+    kubectl delete -f "$manifests/examples/indexed-job.yaml" --wait=false
+}
+
+has_pods() {
+    [[ $(count_pods "$1") == "$2" ]]
+}
+
+@test "the second scheduler's nodes: its taint is tolerated by pods of gangs, and by no other pod with GPUs" {
+    kubectl apply -f "$manifests/overlays/second-scheduler/dedicated-nodes.yaml"
+    wait_for 20 "another scheduler's name" gets_scheduler
+    expect "tolerations" "$(print_object Pod default .label=g | kubectl --as=trainer create --dry-run=server -o json -f - |
+        jq -c '[.spec.tolerations[] | select(.key == "parplan.io/dedicated") | .operator + .effect]')" \
+        '["ExistsNoSchedule"]'
+    expect "a pod with GPUs" "$(tolerating 8 default-scheduler)" "GPUs of nodes with the taint parplan.io/dedicated are given by the scheduler parplan alone; set spec.schedulerName to parplan, or take the toleration out"
+    expect "the same for parplan" "$(tolerating 8 parplan)" accepted
+    expect "a daemon" "$(tolerating 0 default-scheduler)" accepted
+    kubectl delete -f "$manifests/overlays/second-scheduler/dedicated-nodes.yaml"
+}
+
+gets_scheduler() {
+    print_object Pod default .label=g | kubectl --as=trainer create --dry-run=server -o json -f - |
+        jq -e '.spec.schedulerName == "parplan"' >/dev/null &&
+        [[ $(tolerating 8 default-scheduler) != accepted ]]
+}
+
+# tolerating GPUS SCHEDULER: what is said to a pod that tolerates everything.
+tolerating() {
+    local said
+    said=$(print_object Pod default ".gpus=$1" ".scheduler=$2" | jq '.spec.tolerations = [{operator: "Exists"}]' |
+        kubectl --as=trainer create --dry-run=server -f - 2>&1) || true
+    print_answer "$said"
 }
 
 # As the node agent of gpu-00.
