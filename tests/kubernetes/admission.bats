@@ -244,7 +244,12 @@ patch_as() {
     expect "what is not parplan's" "$(patch_as trainer default pod/attempt '{"metadata":{"annotations":{"a":"b"}}}')" accepted
     expect "another's node selector" "$(patch_as trainer default pod/attempt '{"spec":{"nodeSelector":{"a":"b"}}}')" accepted
     expect "extender" "$(patch_as "$extender" default pod/attempt '{"metadata":{"annotations":
-        {"parplan.io/node":"gpu-01","parplan.io/node-rank":"0"}},"spec":{"schedulingGates":null}}')" accepted
+        {"parplan.io/node":"gpu-01","parplan.io/plan-id":"0123456789abcdef"}},"spec":{"schedulingGates":null}}')" accepted
+    expect "input of a planned pod" "$(patch_as trainer default pod/attempt '{"metadata":{"annotations":{"parplan.io/tp":"4"}}}')" \
+        "a pod that has its plan keeps its annotations; delete the gang's pods and make them again"
+    expect "input added to it" "$(patch_as trainer default pod/attempt '{"metadata":{"annotations":{"parplan.io/pp":"4"}}}')" \
+        "a pod that has its plan keeps its annotations; delete the gang's pods and make them again"
+    expect "its other annotations" "$(patch_as trainer default pod/attempt '{"metadata":{"annotations":{"a":"c"}}}')" accepted
     expect "output taken away" "$(patch_as trainer default pod/attempt '{"metadata":{"annotations":{"parplan.io/node":null}}}')" \
         "annotation parplan.io/node is written by parplan alone; leave it as it is"
     kubectl delete pod attempt --grace-period=0 --force
