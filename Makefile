@@ -746,6 +746,7 @@ UNIT_TESTS := \
 # One test program each: tests/property/<name>_test.c
 PROPERTY_TESTS := \
 	tests/property/gang_plan_test.c \
+	tests/property/cluster_view_test.c \
 	tests/property/gpu_mapping_test.c \
 	tests/property/launch_settings_test.c \
 	tests/property/mapping_quality_test.c \
@@ -793,6 +794,7 @@ FUZZ_TESTS := \
 	tests/fuzz/model_config_fuzz.c \
 	tests/fuzz/model_file_fuzz.c \
 	tests/fuzz/role_file_fuzz.c \
+	tests/fuzz/node_annotation_fuzz.c \
 	tests/fuzz/node_cache_fuzz.c \
 	tests/fuzz/node_file_fuzz.c \
 	tests/fuzz/nccl_table_fuzz.c \
@@ -864,6 +866,7 @@ MAN_PAGES := \
 	docs/man/parplan-map.1 \
 	docs/man/parplan-mfu.1 \
 	docs/man/parplan-models.1 \
+	docs/man/parplan-node-agent.8 \
 	docs/man/parplan-plan.1 \
 	docs/man/parplan-policy.1 \
 	docs/man/parplan-roles.1 \
@@ -1321,7 +1324,8 @@ NODE_CACHE_UNIT := manifests/slurm/parplan-node-cache.service
 CONFIG_EXAMPLE := manifests/slurm/parplan.yaml
 GUIDES := docs/admin-guide.md docs/files.md docs/slurm.md docs/user-guide.md
 PLUGINS := $(filter %.so,$(PRODUCTS))
-INSTALLED = '$(bindir)/parplan' $(foreach plugin,$(PLUGINS),'$(spankdir)/$(notdir $(plugin))') \
+KUBERNETES_PROGRAMS := $(filter %/parplan-extender %/parplan-node-agent,$(PRODUCTS))
+INSTALLED = '$(bindir)/parplan' $(foreach program,$(KUBERNETES_PROGRAMS),'$(bindir)/$(notdir $(program))') $(foreach plugin,$(PLUGINS),'$(spankdir)/$(notdir $(plugin))') \
 	'$(datadir)/parplan' '$(docdir)' '$(unitdir)/$(notdir $(NODE_CACHE_UNIT))' \
 	$(foreach page,$(MAN_PAGES),'$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))')
 
@@ -1333,7 +1337,7 @@ install: all  ## program, plugins, man pages… into DESTDIR; prefix=/usr/local,
 install-files:
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(spankdir)' '$(DESTDIR)$(datadir)/parplan/data' \
 		'$(DESTDIR)$(unitdir)' '$(DESTDIR)$(docdir)'
-	$(INSTALL) -m 755 $(BUILD)/parplan '$(DESTDIR)$(bindir)/parplan'
+	$(INSTALL) -m 755 $(BUILD)/parplan $(KUBERNETES_PROGRAMS) '$(DESTDIR)$(bindir)/'
 	$(INSTALL) -m 644 $(PLUGINS) '$(DESTDIR)$(spankdir)/'
 	$(INSTALL) -m 644 $(DATA_FILES) $(filter common/planner/%,$(PROGRAM_DATA_FILES)) '$(DESTDIR)$(datadir)/parplan/data/'
 	sed '/^[^#]/s|spank_parplan\.so|$(spankdir)/spank_parplan.so|' $(PLUGSTACK) \
