@@ -745,8 +745,8 @@ UNIT_TESTS := \
 
 # One test program each: tests/property/<name>_test.c
 PROPERTY_TESTS := \
-	tests/property/gang_plan_test.c \
 	tests/property/cluster_view_test.c \
+	tests/property/gang_plan_test.c \
 	tests/property/gpu_mapping_test.c \
 	tests/property/launch_settings_test.c \
 	tests/property/mapping_quality_test.c \

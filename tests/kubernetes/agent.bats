@@ -5,8 +5,8 @@
 # driver lists them.
 load support
 
-cluster_nodes=2
-cluster_options=
+# shellcheck disable=SC2034 # support's
+cluster_nodes=2 cluster_options=
 
 setup_file() {
     [[ -x $PARPLAN_BUILD/parplan-node-agent ]] || skip "parplan-node-agent is not built"
@@ -59,9 +59,9 @@ write_link() {
         'max_bandwidth 64000' >"$1/properties"
 }
 
-# run_agent [OPTION...]: one look at the machine.
+# One look at the machine.
 run_agent() {
-    run_client "$agent" --kubeconfig "$admin" --node "$node" --sysfs "$machine" --once "$@"
+    run_client "$agent" --kubeconfig "$admin" --node "$node" --sysfs "$machine" --once
 }
 
 # start_agent [OPTION...]: it runs on, a look every second.

@@ -29,6 +29,28 @@ static void make_kind(struct node_evidence *evidence)
     evidence->fact_count = 0;
 }
 
+/* Pods come and go with network interfaces; plans count rails. */
+static int keep_rails(struct node_evidence *evidence, struct error_info *err)
+{
+    struct evidence_nic *nics = (struct evidence_nic *)evidence->nics;
+    size_t total = evidence->nic_count, kept = 0;
+    enum link_kind *links =
+        arena_allocate_array(evidence->arena, evidence->gpu_count * total, sizeof(*links));
+    if (!links)
+        return error_set_memory(err);
+    for (size_t nic = 0; nic < total; nic++)
+        evidence->nic_count -= nics[nic].role != NIC_RAIL;
+    for (size_t nic = 0; nic < total; nic++) {
+        if (nics[nic].role != NIC_RAIL)
+            continue;
+        for (size_t gpu = 0; gpu < evidence->gpu_count; gpu++)
+            links[gpu * evidence->nic_count + kept] = evidence->nic_links[gpu * total + nic];
+        nics[kept++] = nics[nic];
+    }
+    evidence->nic_links = links;
+    return 0;
+}
+
 static bool is_clique(const char *text, size_t bytes)
 {
     if (bytes == 0 || bytes >= NODE_ANNOTATION_CLIQUE_BYTES)
@@ -49,6 +71,8 @@ int node_annotation_encode(const struct node_topology *node, struct text_buffer 
         return -1;
     const char *clique = node->nvlink_clique;
     make_kind(evidence);
+    if (keep_rails(evidence, err) < 0)
+        return -1;
     text_buffer_add(&text, "%s%s%s\n", FIRST_LINE, CLIQUE_WORD,
                     clique && is_clique(clique, strlen(clique)) ? clique : NO_CLIQUE);
     evidence_text_encode(evidence, &text);

@@ -7,9 +7,9 @@
  *     parplan.evidence/2            node_readers/evidence_text.h
  *     …
  * Behind the clique stands only what nodes of one kind have in common, so that their texts are
- * equal from there on: no name, bus id, UUID, list of CPUs, driver or reason; memory and disks in
- * whole GiB. 4 KB for eight GPUs behind switches with ten NICs. The clique of one who may not be
- * trusted joins his node to a domain, and no more. Pure.
+ * equal from there on: no name, bus id, UUID, list of CPUs, driver or reason, and of the NICs the
+ * rails alone; memory and disks in whole GiB. 4 KB for eight GPUs behind switches with ten NICs.
+ * The clique of one who may not be trusted joins his node to a domain, and no more. Pure.
  */
 #ifndef TOPOLOGY_NODE_ANNOTATION_H
 #define TOPOLOGY_NODE_ANNOTATION_H

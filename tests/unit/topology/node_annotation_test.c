@@ -89,6 +89,32 @@ static void what_one_node_has_is_left_out(void **state)
     assert_string_equal(parts.kind, others.kind);
 }
 
+/* Interfaces of pods come and go. */
+static void nics_that_are_no_rails_are_left_out(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(node_topology) struct node_topology *node = open_preset_node("gb200-nvl72");
+    struct node_nic *nics = (struct node_nic *)node->nics;
+    nics[0].role = NIC_MANAGEMENT;
+    nics[2].role = NIC_STORAGE;
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    struct node_annotation parts;
+    if (encode(node, &text, &err) < 0 ||
+        node_annotation_split(text_buffer_text(&text), text.length, "t", &parts, &err) < 0)
+        fail_msg("%s", err.text);
+    CLEANUP(gpu_catalogue) struct gpu_catalogue *gpus = open_gpus();
+    CLEANUP(node_topology)
+    struct node_topology *back =
+        node_annotation_kind(parts.kind, parts.kind_bytes, "t", gpus, &err);
+    expect_made(back, &err);
+    assert_int_equal(back->nic_count, 2);
+    for (unsigned gpu = 0; gpu < 4; gpu++)
+        for (unsigned nic = 0; nic < 2; nic++)
+            assert_int_equal(back->nic_links[gpu * 2 + nic],
+                             node->nic_links[gpu * 4 + 1 + 2 * nic]);
+}
+
 static void splits_or_says_why(void **state)
 {
     (void)state;
@@ -160,8 +186,11 @@ static void too_long_is_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_preset_comes_back), cmocka_unit_test(what_one_node_has_is_left_out),
-    cmocka_unit_test(splits_or_says_why),      cmocka_unit_test(a_clique_has_a_maximum),
+    cmocka_unit_test(every_preset_comes_back),
+    cmocka_unit_test(what_one_node_has_is_left_out),
+    cmocka_unit_test(nics_that_are_no_rails_are_left_out),
+    cmocka_unit_test(splits_or_says_why),
+    cmocka_unit_test(a_clique_has_a_maximum),
     cmocka_unit_test(too_long_is_refused),
 };
 
