@@ -477,8 +477,16 @@ SERVER_SOURCES := \
 	k8s_extender/server/wire_scan.c
 
 EXTENDER_SOURCES := \
+	k8s_extender/extender/extender.c \
 	k8s_extender/extender/extender_options.c \
-	k8s_extender/extender/live_config.c
+	k8s_extender/extender/leader.c \
+	k8s_extender/extender/live_config.c \
+	k8s_extender/extender/main.c \
+	k8s_extender/extender/reports.c \
+	k8s_extender/extender/routes.c \
+	k8s_extender/extender/verbs.c \
+	k8s_extender/extender/watcher.c \
+	k8s_extender/extender/worker.c
 
 AGENT_SOURCES := \
 	k8s_extender/agent/agent_options.c \

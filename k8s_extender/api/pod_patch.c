@@ -89,6 +89,8 @@ static void add_change(struct json_value *root, const struct pod_change *change)
     struct json_value *metadata = json_add_object(root, "metadata");
     if (change->uid)
         json_add_text(metadata, "uid", change->uid);
+    if (change->resource_version)
+        json_add_text(metadata, "resourceVersion", change->resource_version);
     if (change->annotations.count > 0) {
         struct json_value *annotations = json_add_object(metadata, "annotations");
         for (size_t i = 0; i < change->annotations.count; i++)

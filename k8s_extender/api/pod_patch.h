@@ -9,7 +9,8 @@
  * with the pin in each of them, as the API allows for a gated pod: what a term had comes first and
  * unchanged, then matchFields metadata.name In [node]. A term without requirements matches nothing
  * and stays so; a pod without terms gets one. metadata.uid makes a patch of a pod of the same name
- * and another uid fail: 422 "field is immutable" by Kubernetes 1.36, 409 by others.
+ * and another uid fail: 422 "field is immutable" by Kubernetes 1.36, 409 by others; and
+ * metadata.resourceVersion that of one which has changed since (409).
  */
 #ifndef K8S_EXTENDER_API_POD_PATCH_H
 #define K8S_EXTENDER_API_POD_PATCH_H
@@ -21,6 +22,7 @@
 struct pod_change {
     const char *namespace, *pod;
     const char *uid;               /* NULL: no precondition */
+    const char *resource_version;  /* likewise: of the pod as it was judged */
     struct label_set annotations;  /* a value of NULL removes the key */
     const char *remove_gate;       /* GANG_GATE, or NULL: gates stay */
     const char *node;              /* pin to it, or NULL: affinity stays */

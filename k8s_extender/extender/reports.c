@@ -2,6 +2,8 @@
 #include "base/json_document.h"
 #include "k8s_extender/extender/extender.h"
 #include "k8s_extender/extender/verbs.h"
+#include "k8s_extender/placement/plan_answer.h"
+#include "k8s_extender/server/pod_admission.h"
 #include <stdio.h>
 
 #define JSON_TYPE "application/json"
@@ -73,4 +75,63 @@ void report_gangs(void *context, const struct http_request *request, struct http
     answer->status = 500;
     answer->content_type = NULL;
     text_buffer_add_text(&answer->body, "out of memory\n");
+}
+
+static struct gang_problem *pose(struct extender *extender, const struct plan_question *question,
+                                 struct http_answer *answer, struct error_info *err)
+{
+    char why[WHY_BYTES];
+    struct gang_problem *problem = NULL;
+    pthread_mutex_lock(&extender->lock);
+    bool ready = extender_ready_locked(extender, why, sizeof(why));
+    if (ready)
+        problem = gang_machine_problem(extender->machine, question->pod, question->size, err);
+    pthread_mutex_unlock(&extender->lock);
+    answer->status = ready ? 400 : 503;
+    if (!ready)
+        error_set(err, "%s", why);
+    return problem;
+}
+
+void report_plan(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    struct extender *extender = context;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(plan_question) struct plan_question question = {.pod = NULL};
+    CLEANUP(gang_problem) struct gang_problem *problem = NULL;
+    CLEANUP(gang_plan) struct gang_plan *plan = NULL;
+    answer->status = 400;
+    if (plan_question_parse(request->body, request->body_bytes, &question, &err) == 0)
+        problem = pose(extender, &question, answer, &err);
+    if (problem) {
+        answer->status = 500;
+        plan = extender_plan(extender, problem, &err);
+    }
+    if (plan && plan_answer_write(plan, &answer->body, &err) == 0) {
+        answer->status = 200;
+        answer->content_type = JSON_TYPE;
+        return;
+    }
+    text_buffer_add(&answer->body, "%s\n", err.text);
+}
+
+/* What the policies of manifests/kubernetes/admission exempt, too. */
+#define OWN_USER "system:serviceaccount:%s:parplan-extender"
+
+void admit_pod(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    struct extender *extender = context;
+    struct error_info err = {.kind = ERROR_NONE};
+    char own[320];
+    CLEANUP(admission_question)
+    struct admission_question *question =
+        admission_question_parse(request->body, request->body_bytes, &err);
+    if (!question) {
+        answer->status = 400;
+        text_buffer_add(&answer->body, "%s\n", err.text);
+        return;
+    }
+    snprintf(own, sizeof(own), OWN_USER, extender->api->namespace);
+    answer->content_type = JSON_TYPE;
+    pod_admission_answer(question, own, &answer->body);
 }

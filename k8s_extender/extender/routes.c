@@ -11,7 +11,8 @@ const struct http_route extender_routes[] = {
     {"POST", ROOT "/prioritize", verb_prioritize, false, WIRE_BODY_MAXIMUM_BYTES},
     {"POST", ROOT "/preempt", verb_preempt, false, WIRE_BODY_MAXIMUM_BYTES},
     {"POST", ROOT "/bind", verb_bind, false, WIRE_BODY_MAXIMUM_BYTES},
-    {"POST", ROOT "/admit", admit_pod, false, REVIEW_BODY_MAXIMUM_BYTES},
+    /* The API server shows no certificate of its own, and nothing is decided or kept there. */
+    {"POST", ROOT "/admit", admit_pod, true, REVIEW_BODY_MAXIMUM_BYTES},
     {"POST", "/plan", report_plan, false, PLAN_BODY_MAXIMUM_BYTES},
     {"GET", "/gangs", report_gangs, false, 0},
     {"GET", "/healthz", report_health, true, 0},

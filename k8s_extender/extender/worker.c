@@ -98,7 +98,7 @@ static enum gang_task_result write_event(struct worker *worker, const struct gan
     struct api_request request;
     CLEANUP(arena) struct arena *arena = arena_create(TASK_ARENA_MAXIMUM);
     log_message(&extender->log, task->warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
-                "gang %s: %s: %s", task->gang, task->reason, task->message);
+                "%s: %s", task->reason, task->message);
     pthread_mutex_lock(&extender->events_lock);
     enum event_move move =
         event_memory_note(&extender->events, &event, extender_now_milliseconds(), &count);

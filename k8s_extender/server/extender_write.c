@@ -103,7 +103,7 @@ void extender_write_filter(const struct extender_question *question,
     size_t refused = question->name_count - passing;
     bool native = question->pod->gang.native;
     bool many = refused > WIRE_SHORT_LIST;
-    if (!native && (answer->whole_pod || (passing == 0 && many)))
+    if (!native && passing == 0 && (answer->whole_pod || many))
         extender_write_error(answer->text, out);
     else if (!many)
         write_result(question, answer, ANSWER_TEXT_BYTES, out);
