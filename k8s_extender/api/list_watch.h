@@ -16,7 +16,7 @@
 #define LIST_CHUNK_OBJECTS 250u
 #define LIST_IDLE_SECONDS 30u
 #define LIST_CHUNK_SECONDS 120u
-#define WATCH_IDLE_SECONDS 90u /* a bookmark comes about every minute */
+#define WATCH_IDLE_SECONDS 180u /* a bookmark comes about every minute, later on a busy server */
 #define WATCH_MINIMUM_SECONDS 240u
 #define WATCH_MAXIMUM_SECONDS 480u
 #define WATCH_OBJECT_MAXIMUM_BYTES ((size_t)4 << 20) /* an object is 1.5 MiB at most in etcd */

@@ -108,7 +108,7 @@ int extender_open(struct extender *extender, const struct extender_options *opti
     *extender = (struct extender){.options = *options, .log = {.write = write_line}};
     init_locks(extender);
     uint64_t now = extender_now_milliseconds();
-    for (unsigned i = 0; i < LIST_COUNT; i++)
+    for (unsigned i = 0; i < HEARD_COUNT; i++)
         extender->heard[i].since_milliseconds = now;
     extender->config = live_config_create(options->config, err);
     if (extender->config && open_catalogues(extender, err) == 0 &&
@@ -139,26 +139,57 @@ void extender_close(struct extender *extender)
     *extender = (struct extender){.stop = true};
 }
 
-static const char *const list_words[LIST_COUNT] = {[LIST_NODES] = "nodes", [LIST_PODS] = "pods"};
+static const char *const heard_words[HEARD_COUNT] = {
+    [LIST_NODES] = "nodes", [LIST_PODS] = "pods", [HEARD_LEASE] = "Lease"};
+
+/* The first thing that was not heard of for too long, of so many; or NULL. */
+static const char *unheard(const struct extender *extender, unsigned count, uint64_t *ret_seconds)
+{
+    uint64_t now = extender_now_milliseconds();
+    for (unsigned i = 0; i < count; i++) {
+        const struct hearing *heard = &extender->heard[i];
+        *ret_seconds = (now - heard->since_milliseconds) / 1000u;
+        if (heard->troubled && *ret_seconds >= extender->options.stale_seconds)
+            return heard_words[i];
+    }
+    return NULL;
+}
 
 bool extender_ready_locked(struct extender *extender, char *ret_why, size_t bytes)
 {
-    uint64_t now = extender_now_milliseconds();
-    for (unsigned i = 0; i < LIST_COUNT; i++) {
-        const struct hearing *heard = &extender->heard[i];
-        uint64_t seconds = (now - heard->since_milliseconds) / 1000u;
-        if (!heard->troubled || seconds < extender->options.stale_seconds)
-            continue;
+    uint64_t seconds;
+    const char *word = unheard(extender, HEARD_COUNT, &seconds);
+    if (word)
         snprintf(ret_why, bytes,
                  "parplan has not heard of the cluster's %s for %" PRIu64
                  " s: the API server does not answer",
-                 list_words[i], seconds);
-        return false;
-    }
-    if (gang_machine_synced(extender->machine))
+                 word, seconds);
+    else if (!gang_machine_synced(extender->machine))
+        snprintf(ret_why, bytes, "parplan is still reading the cluster's nodes and pods");
+    else
         return true;
-    snprintf(ret_why, bytes, "parplan is still reading the cluster's nodes and pods");
     return false;
+}
+
+bool extender_has_lists(struct extender *extender)
+{
+    uint64_t seconds;
+    pthread_mutex_lock(&extender->lock);
+    bool has = gang_machine_synced(extender->machine) && !unheard(extender, LIST_COUNT, &seconds);
+    pthread_mutex_unlock(&extender->lock);
+    return has;
+}
+
+bool extender_note_heard(struct extender *extender, unsigned what, bool troubled)
+{
+    pthread_mutex_lock(&extender->lock);
+    struct hearing *heard = &extender->heard[what];
+    bool changes = heard->troubled != troubled;
+    heard->troubled = troubled;
+    if (changes || !troubled)
+        heard->since_milliseconds = extender_now_milliseconds();
+    pthread_mutex_unlock(&extender->lock);
+    return changes;
 }
 
 bool extender_ready(struct extender *extender, char *ret_why, size_t bytes)

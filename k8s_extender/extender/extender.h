@@ -19,7 +19,10 @@
 #include "planner/efficiency_catalogue.h"
 #include <pthread.h>
 
-/* What was heard of one list. */
+/* What must be heard of: the lists, and the Lease, which is asked for every two seconds: a watch
+ * may be silent for a minute, and says nothing of a server that hangs. */
+#define HEARD_LEASE LIST_COUNT
+#define HEARD_COUNT (LIST_COUNT + 1)
 struct hearing {
     bool troubled;               /* since then, without a break */
     uint64_t since_milliseconds; /* troubled: since when; else when something last came */
@@ -47,7 +50,7 @@ struct extender {
     pthread_mutex_t lock;
     pthread_cond_t work;          /* something may be due */
     struct gang_machine *machine; /* under the lock, as what follows */
-    struct hearing heard[LIST_COUNT];
+    struct hearing heard[HEARD_COUNT];
     bool leads;
 
     bool stop;   /* set once; read by all threads without the lock */
@@ -61,10 +64,14 @@ void extender_close(struct extender *extender);
 
 /* A clock that only goes forward. */
 uint64_t extender_now_milliseconds(void);
-/* Synced, and no list unheard for longer than the limit; else why not, in one line. */
+/* Synced, and nothing unheard for longer than the limit; else why not, in one line. */
 bool extender_ready(struct extender *extender, char *ret_why, size_t bytes);
 /* The same for a caller that holds the lock. */
 bool extender_ready_locked(struct extender *extender, char *ret_why, size_t bytes);
+/* Of the lists alone: whether this process may lead. */
+bool extender_has_lists(struct extender *extender);
+/* Since now it is heard again, or not any more; whether that is a change. */
+bool extender_note_heard(struct extender *extender, unsigned what, bool troubled);
 bool extender_stopping(const struct extender *extender);
 void extender_stop(struct extender *extender, bool failed); /* all threads come to an end */
 void extender_wake(struct extender *extender); /* a worker looks whether there is work */

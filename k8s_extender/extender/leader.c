@@ -54,16 +54,17 @@ static void note_trouble(struct extender *extender, const char *trouble, char la
 
 static void keep(struct extender *extender, struct lease *lease, struct api_client *client)
 {
-    char trouble[TROUBLE_BYTES] = "", last[TROUBLE_BYTES] = "", why[TROUBLE_BYTES];
+    char trouble[TROUBLE_BYTES] = "", last[TROUBLE_BYTES] = "";
     while (!extender_stopping(extender)) {
         unsigned wait = LEASE_RETRY_SECONDS * 1000u;
         bool leads = false;
         /* Who cannot answer must not hold the Lease. */
-        if (extender_ready(extender, why, sizeof(why))) {
+        if (extender_has_lists(extender)) {
             trouble[0] = '\0';
             leads = lease_turn(lease, client, extender_now_milliseconds(),
                                time_of_day_microseconds(), &wait, trouble, sizeof(trouble));
             note_trouble(extender, trouble, last);
+            extender_note_heard(extender, HEARD_LEASE, trouble[0] != '\0');
         } else if (extender->leads) {
             lease_give_up(lease, client);
         }

@@ -31,10 +31,10 @@ void report_readiness(void *context, const struct http_request *request, struct 
 static void set_gauges(struct extender *extender)
 {
     struct gang_counts counts;
-    struct hearing heard[LIST_COUNT];
+    struct hearing heard[HEARD_COUNT];
     pthread_mutex_lock(&extender->lock);
     gang_machine_count(extender->machine, &counts);
-    for (unsigned i = 0; i < LIST_COUNT; i++)
+    for (unsigned i = 0; i < HEARD_COUNT; i++)
         heard[i] = extender->heard[i];
     pthread_mutex_unlock(&extender->lock);
     uint64_t now = extender_now_milliseconds();
@@ -42,8 +42,9 @@ static void set_gauges(struct extender *extender)
         metrics_set(extender->metrics, METRIC_GANGS, gang_phase_words[i], (double)counts.gangs[i]);
     metrics_set(extender->metrics, METRIC_NODES, NULL, (double)counts.nodes);
     metrics_set(extender->metrics, METRIC_PODS, NULL, (double)counts.pods);
-    static const char *const words[LIST_COUNT] = {[LIST_NODES] = "nodes", [LIST_PODS] = "pods"};
-    for (unsigned i = 0; i < LIST_COUNT; i++)
+    static const char *const words[HEARD_COUNT] = {
+        [LIST_NODES] = "nodes", [LIST_PODS] = "pods", [HEARD_LEASE] = "lease"};
+    for (unsigned i = 0; i < HEARD_COUNT; i++)
         metrics_set(extender->metrics, METRIC_CACHE_AGE_SECONDS, words[i],
                     (double)(now - heard[i].since_milliseconds) / 1000.0);
 }

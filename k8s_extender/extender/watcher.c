@@ -104,13 +104,7 @@ static void note_trouble(void *context, const char *reason)
     struct watcher *watcher = context;
     struct extender *extender = watcher->extender;
     const char *word = lists[watcher->list].word;
-    pthread_mutex_lock(&extender->lock);
-    struct hearing *heard = &extender->heard[watcher->list];
-    bool changes = heard->troubled != (reason != NULL);
-    heard->troubled = reason != NULL;
-    if (changes)
-        heard->since_milliseconds = extender_now_milliseconds();
-    pthread_mutex_unlock(&extender->lock);
+    bool changes = extender_note_heard(extender, watcher->list, reason != NULL);
     if (reason)
         metrics_add(extender->metrics, METRIC_API_ERRORS, word, NULL, 1);
     if (changes && reason)

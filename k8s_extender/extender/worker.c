@@ -97,8 +97,8 @@ static enum gang_task_result write_event(struct worker *worker, const struct gan
     struct error_info err = {.kind = ERROR_NONE};
     struct api_request request;
     CLEANUP(arena) struct arena *arena = arena_create(TASK_ARENA_MAXIMUM);
-    log_message(&extender->log, task->warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
-                "%s: %s", task->reason, task->message);
+    log_message(&extender->log, task->warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "%s: %s",
+                task->reason, task->message);
     pthread_mutex_lock(&extender->events_lock);
     enum event_move move =
         event_memory_note(&extender->events, &event, extender_now_milliseconds(), &count);
