@@ -11,7 +11,9 @@ setup_file() {
 
 setup() {
     setup_gangs
-    kubectl uncordon --all >"$BATS_TEST_TMPDIR/uncordoned" 2>&1 || true
+    # What a test that failed has left.
+    kubectl uncordon -l nvidia.com/gpu.count >"$BATS_TEST_TMPDIR/uncordoned"
+    kubectl taint nodes -l nvidia.com/gpu.count reserved- >"$BATS_TEST_TMPDIR/untainted" 2>&1 || true
 }
 
 readonly plan=(tp=8 pp=4 dp=4)

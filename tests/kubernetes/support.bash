@@ -53,6 +53,14 @@ setup_gangs() {
     remove_jobs >"$BATS_TEST_TMPDIR/removed"
 }
 
+# heal_cluster: what a test has paused or killed, or what did not survive that, runs again.
+heal_cluster() {
+    local program
+    for program in etcd apiserver controller-manager scheduler kubelet extender; do
+        "$cluster" resume "$program" 2>/dev/null || "$cluster" restart "$program"
+    done
+}
+
 # remove_jobs: all jobs and pods of the default namespace are gone afterwards.
 remove_jobs() {
     kubectl delete jobs --all --cascade=background --wait=false
