@@ -805,10 +805,12 @@ FUZZ_TESTS := \
 	tests/fuzz/node_annotation_fuzz.c \
 	tests/fuzz/node_cache_fuzz.c \
 	tests/fuzz/node_file_fuzz.c \
+	tests/fuzz/node_record_fuzz.c \
 	tests/fuzz/nccl_table_fuzz.c \
 	tests/fuzz/nccl_topology_fuzz.c \
 	tests/fuzz/node_list_fuzz.c \
 	tests/fuzz/parse_number_fuzz.c \
+	tests/fuzz/pod_record_fuzz.c \
 	tests/fuzz/published_run_fuzz.c \
 	tests/fuzz/sysfs_properties_fuzz.c \
 	tests/fuzz/sysfs_words_fuzz.c \
@@ -826,6 +828,7 @@ BENCHES := \
 	tests/bench/gang_plan_bench.c \
 	tests/bench/mapping_quality_bench.c \
 	tests/bench/node_cache_bench.c \
+	tests/bench/object_bench.c \
 	tests/bench/plan_search_bench.c \
 	tests/bench/rank_map_bench.c
 

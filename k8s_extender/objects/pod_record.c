@@ -195,7 +195,7 @@ struct pod_record *pod_record_read(const struct json_value *object, struct error
 
 struct pod_record *pod_record_parse(const char *text, size_t bytes, struct error_info *err)
 {
-    CLEANUP(json_value) struct json_value *object = object_text_parse(text, bytes, "a pod", err);
+    CLEANUP(json_value) struct json_value *object = object_text_parse(text, bytes, OBJECT_POD, err);
     return object ? pod_record_read(object, err) : NULL;
 }
 

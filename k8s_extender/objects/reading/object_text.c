@@ -6,20 +6,56 @@
 #define ESCAPED_NUL "\\u0000"
 #define ESCAPED_REPLACEMENT "\\ufffd"
 
-/* depth: of open brackets where the key stands; metadata, spec and status are 2. Maps with keys of
- * the user's (labels, limits) lie at other depths. */
+/* Of what such a text has nothing of, the pod asks for no GPU and is in no gang: that is plain. */
+#define GPU_KEY_END "/gpu\""
+#define OUR_PREFIX "parplan.io/"
+
+enum drop_when { DROP_ALWAYS, DROP_OF_PLAIN_PODS };
+
+/* depth: of open brackets where the key stands: 2 in metadata, spec and status, 4 in a container or
+ * volume, 5 in a volume's driver. Maps with keys of the user's (labels 3, limits 6 or 4, the latter
+ * of names that are none of these) lie elsewhere. */
 static const struct {
     const char *key; /* with its quotes */
     unsigned depth;
+    enum drop_when when;
 } dropped[] = {
-    {"\"managedFields\"", 2},   {"\"images\"", 2},           {"\"volumesInUse\"", 2},
-    {"\"volumesAttached\"", 2}, {"\"volumeAttributes\"", 5}, {"\"options\"", 5},
+    {"\"managedFields\"", 2, DROP_ALWAYS},
+    {"\"images\"", 2, DROP_ALWAYS},
+    {"\"volumesInUse\"", 2, DROP_ALWAYS},
+    {"\"volumesAttached\"", 2, DROP_ALWAYS},
+    {"\"volumeMounts\"", 4, DROP_ALWAYS},
+    {"\"livenessProbe\"", 4, DROP_ALWAYS},
+    {"\"readinessProbe\"", 4, DROP_ALWAYS},
+    {"\"startupProbe\"", 4, DROP_ALWAYS},
+    {"\"lifecycle\"", 4, DROP_ALWAYS},
+    {"\"securityContext\"", 4, DROP_ALWAYS},
+    {"\"envFrom\"", 4, DROP_ALWAYS},
+    {"\"projected\"", 4, DROP_ALWAYS},
+    {"\"state\"", 4, DROP_ALWAYS},
+    {"\"lastState\"", 4, DROP_ALWAYS},
+    {"\"volumeAttributes\"", 5, DROP_ALWAYS},
+    {"\"options\"", 5, DROP_ALWAYS},
+    {"\"labels\"", 2, DROP_OF_PLAIN_PODS},
+    {"\"annotations\"", 2, DROP_OF_PLAIN_PODS},
+    {"\"ownerReferences\"", 2, DROP_OF_PLAIN_PODS},
+    {"\"conditions\"", 2, DROP_OF_PLAIN_PODS},
+    {"\"volumes\"", 2, DROP_OF_PLAIN_PODS},
+    {"\"tolerations\"", 2, DROP_OF_PLAIN_PODS},
+    {"\"affinity\"", 2, DROP_OF_PLAIN_PODS},
+    {"\"nodeSelector\"", 2, DROP_OF_PLAIN_PODS},
+    {"\"topologySpreadConstraints\"", 2, DROP_OF_PLAIN_PODS},
+    {"\"env\"", 4, DROP_OF_PLAIN_PODS},
+    {"\"args\"", 4, DROP_OF_PLAIN_PODS},
+    {"\"command\"", 4, DROP_OF_PLAIN_PODS},
+    {"\"ports\"", 4, DROP_OF_PLAIN_PODS},
 };
 
 struct copy {
     const char *text, *end; /* what is still to be read */
     char *out;
     unsigned depth;
+    bool plain;
 };
 
 static void take(struct copy *copy, size_t bytes)
@@ -66,8 +102,8 @@ static const char *skip_value(const char *at, const char *end)
 static bool is_dropped(const struct copy *copy, size_t length)
 {
     for (size_t i = 0; i < COUNT_OF(dropped); i++)
-        if (copy->depth == dropped[i].depth && length == strlen(dropped[i].key) &&
-            memcmp(copy->text, dropped[i].key, length) == 0)
+        if (copy->depth == dropped[i].depth && (copy->plain || dropped[i].when == DROP_ALWAYS) &&
+            length == strlen(dropped[i].key) && memcmp(copy->text, dropped[i].key, length) == 0)
             return true;
     return false;
 }
@@ -112,9 +148,9 @@ static void copy_string(struct copy *copy)
 }
 
 /* Never longer than what it is made from. */
-static size_t copy_object(const char *text, size_t bytes, char *out)
+static size_t copy_object(const char *text, size_t bytes, bool plain, char *out)
 {
-    struct copy copy = {.text = text, .end = text + bytes, .out = out};
+    struct copy copy = {.text = text, .end = text + bytes, .out = out, .plain = plain};
     while (copy.text < copy.end) {
         if (*copy.text == '"') {
             copy_string(&copy);
@@ -127,14 +163,22 @@ static size_t copy_object(const char *text, size_t bytes, char *out)
     return (size_t)(copy.out - out);
 }
 
-struct json_value *object_text_parse(const char *text, size_t bytes, const char *what,
+static bool is_plain(const char *text, size_t bytes)
+{
+    return !memmem(text, bytes, GPU_KEY_END, strlen(GPU_KEY_END)) &&
+           !memmem(text, bytes, OUR_PREFIX, strlen(OUR_PREFIX));
+}
+
+struct json_value *object_text_parse(const char *text, size_t bytes, enum object_kind kind,
                                      struct error_info *err)
 {
+    const char *what = kind == OBJECT_POD ? "a pod" : "a node";
     if (bytes > OBJECT_TEXT_MAXIMUM_BYTES)
         return error_null(error_set(err, "%s: %zu bytes are too many; at most %zu are possible",
                                     what, bytes, OBJECT_TEXT_MAXIMUM_BYTES));
     CLEANUP_MEMORY char *left = memory_allocate(bytes + 1);
     if (!left)
         return error_null(error_set_memory(err));
-    return json_value_parse(left, copy_object(text, bytes, left), what, err);
+    bool plain = kind == OBJECT_POD && is_plain(text, bytes);
+    return json_value_parse(left, copy_object(text, bytes, plain, left), what, err);
 }

@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-static char *read_and_write(const char *quoted, struct error_info *err)
+static char *read_and_write(const char *quoted, enum object_kind kind, struct error_info *err)
 {
     CLEANUP_MEMORY char *text = quoted_json("%s", quoted);
     if (!text)
         return NULL;
     CLEANUP(json_value)
-    struct json_value *object = object_text_parse(text, strlen(text), "a pod", err);
+    struct json_value *object = object_text_parse(text, strlen(text), kind, err);
     if (!object)
         return NULL;
     CLEANUP_DONE(text_buffer) struct text_buffer out;
@@ -46,11 +46,41 @@ static void leaves_out_what_no_record_needs(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct error_info err = {.kind = ERROR_NONE};
-        CLEANUP_MEMORY char *written = read_and_write(rows[i].text, &err);
+        CLEANUP_MEMORY char *written = read_and_write(rows[i].text, OBJECT_NODE, &err);
         CLEANUP_MEMORY char *want = quoted_json("%s", rows[i].want);
         if (!written)
             fail_msg("%s: %s", rows[i].text, err.text);
         assert_non_null(want);
+        assert_string_equal(written, want);
+    }
+}
+
+static void keeps_little_of_a_plain_pod(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } rows[] = {
+        {"{'metadata':{'name':'x','labels':{'a':'b'}},'spec':{'volumes':[{}],'containers':[{'name':"
+         "'c','env':[{}],'resources':{'requests':{'env':'1'}}}]}}",
+         "{'metadata':{'name':'x','labels':null},'spec':{'volumes':null,'containers':[{'name':'c',"
+         "'env':null,'resources':{'requests':{'env':'1'}}}]}}"},
+        {"{'metadata':{'labels':{'parplan.io/gang':'g'}},'spec':{'tolerations':[{}]}}",
+         "{'metadata':{'labels':{'parplan.io/gang':'g'}},'spec':{'tolerations':[{}]}}"},
+        {"{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'env':[1,2],'resources':{'limits'"
+         ":{'amd.com/gpu':'1'}}}]}}",
+         "{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'env':[1,2],'resources':{'limits'"
+         ":{'amd.com/gpu':'1'}}}]}}"},
+        {"{'metadata':{'annotations':{'a':'/gpu'}},'spec':{'containers':[{'lifecycle':{'a':{}},"
+         "'command':['a']}]}}",
+         "{'metadata':{'annotations':{'a':'/gpu'}},'spec':{'containers':[{'lifecycle':null,"
+         "'command':['a']}]}}"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        CLEANUP_MEMORY char *written = read_and_write(rows[i].text, OBJECT_POD, &err);
+        CLEANUP_MEMORY char *want = quoted_json("%s", rows[i].want);
+        assert_true(written && want);
         assert_string_equal(written, want);
     }
 }
@@ -73,7 +103,7 @@ static void replaces_escaped_nuls(void **state)
         CLEANUP_MEMORY char *text = quoted_json("%s", rows[i].text);
         assert_non_null(text);
         CLEANUP(json_value)
-        struct json_value *object = object_text_parse(text, strlen(text), "a pod", &err);
+        struct json_value *object = object_text_parse(text, strlen(text), OBJECT_POD, &err);
         assert_non_null(object);
         assert_string_equal(json_value_text(json_value_get(object, "a")), rows[i].want);
     }
@@ -98,7 +128,7 @@ static void refuses_what_is_no_json(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct error_info err = {.kind = ERROR_NONE};
-        CLEANUP_MEMORY char *written = read_and_write(texts[i], &err);
+        CLEANUP_MEMORY char *written = read_and_write(texts[i], OBJECT_POD, &err);
         if (written)
             fail_msg("%s became %s", texts[i], written);
         assert_int_equal(err.kind, ERROR_INPUT);
@@ -110,13 +140,14 @@ static void bounds_the_bytes(void **state)
 {
     (void)state;
     struct error_info err = {.kind = ERROR_NONE};
-    assert_null(object_text_parse("{}", OBJECT_TEXT_MAXIMUM_BYTES + 1, "a node", &err));
+    assert_null(object_text_parse("{}", OBJECT_TEXT_MAXIMUM_BYTES + 1, OBJECT_NODE, &err));
     assert_string_equal(err.text,
                         "a node: 4194305 bytes are too many; at most 4194304 are possible");
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(leaves_out_what_no_record_needs),
+    cmocka_unit_test(keeps_little_of_a_plain_pod),
     cmocka_unit_test(replaces_escaped_nuls),
     cmocka_unit_test(refuses_what_is_no_json),
     cmocka_unit_test(bounds_the_bytes),

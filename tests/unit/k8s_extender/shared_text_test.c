@@ -25,6 +25,7 @@ static void keeps_one_copy(void **state)
     assert_ptr_equal(first, second);
     assert_non_null(other);
     assert_ptr_not_equal(first, other);
+    assert_non_null(empty);
     assert_string_equal(empty, "");
     shared_text_release(first);
     assert_string_equal(second, "kubernetes.io/hostname");
