@@ -85,7 +85,7 @@ static int read_member(const struct json_value *member, struct resource_list *li
                        struct resource_amount *others, struct error_info *err)
 {
     const char *name = json_value_key(member);
-    uint64_t amount;
+    uint64_t amount = 0;
     if (check_name(name, err) < 0)
         return -1;
     enum resource_kind kind = kind_of(name);

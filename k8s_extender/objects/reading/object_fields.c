@@ -28,7 +28,7 @@ int object_field_object(const struct json_value *object, const char *name,
 int object_field_list(const struct json_value *object, const char *name, size_t maximum,
                       const struct json_value **ret, struct error_info *err)
 {
-    const struct json_value *field;
+    const struct json_value *field = NULL;
     if (find_field(object, name, JSON_ARRAY, &field, err) < 0)
         return -1;
     if (json_value_count(field) > maximum)
@@ -41,7 +41,7 @@ int object_field_list(const struct json_value *object, const char *name, size_t 
 int object_field_text(const struct json_value *object, const char *name, const char **ret,
                       struct error_info *err)
 {
-    const struct json_value *field;
+    const struct json_value *field = NULL;
     if (find_field(object, name, JSON_TEXT, &field, err) < 0)
         return -1;
     *ret = json_value_text(field);
@@ -51,7 +51,7 @@ int object_field_text(const struct json_value *object, const char *name, const c
 int object_field_truth(const struct json_value *object, const char *name, bool *ret,
                        struct error_info *err)
 {
-    const struct json_value *field;
+    const struct json_value *field = NULL;
     if (find_field(object, name, JSON_BOOLEAN, &field, err) < 0)
         return -1;
     if (field)

@@ -49,8 +49,8 @@ static void takes_the_least(void **state)
     static const char *const texts[] = {
         "{'metadata':{'name':'n'}}",
         "{'metadata':{'name':'n','labels':null,'annotations':null},'spec':null,'status':null}",
-        "{'metadata':{'name':'n'},'spec':{'taints':null},'status':{'conditions':[],"
-        "'allocatable':{}}}",
+        ("{'metadata':{'name':'n'},'spec':{'taints':null},'status':{'conditions':[],"
+         "'allocatable':{}}}"),
         "{'metadata':{'name':'n'},'status':{'conditions':[{'type':'Ready','status':'Unknown'}]}}",
         "{'metadata':{'name':'n'},'status':{'conditions':[{'type':'Ready'}]}}",
     };

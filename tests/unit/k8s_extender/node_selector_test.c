@@ -46,67 +46,68 @@ static int read_selector(const char *quoted, struct arena *arena, struct node_se
 }
 
 /* terms: the list of a selector; against node n1 with labels zone=a, count=8, empty="". */
+static const struct {
+    const char *terms;
+    bool want;
+} matches[] = {
+    {"[{'matchExpressions':[{'key':'zone','operator':'In','values':['b','a']}]}]", true},
+    {"[{'matchExpressions':[{'key':'zone','operator':'In','values':['b']}]}]", false},
+    {"[{'matchExpressions':[{'key':'none','operator':'In','values':['']}]}]", false},
+    {"[{'matchExpressions':[{'key':'empty','operator':'In','values':['']}]}]", true},
+    {"[{'matchExpressions':[{'key':'zone','operator':'In'}]}]", false},
+    {"[{'matchExpressions':[{'key':'zone','operator':'NotIn','values':['b']}]}]", true},
+    {"[{'matchExpressions':[{'key':'zone','operator':'NotIn','values':['a']}]}]", false},
+    {"[{'matchExpressions':[{'key':'none','operator':'NotIn','values':['a']}]}]", true},
+    {"[{'matchExpressions':[{'key':'zone','operator':'Exists'}]}]", true},
+    {"[{'matchExpressions':[{'key':'empty','operator':'Exists'}]}]", true},
+    {"[{'matchExpressions':[{'key':'none','operator':'Exists'}]}]", false},
+    {"[{'matchExpressions':[{'key':'none','operator':'DoesNotExist'}]}]", true},
+    {"[{'matchExpressions':[{'key':'zone','operator':'DoesNotExist'}]}]", false},
+    {"[{'matchExpressions':[{'key':'count','operator':'Gt','values':['7']}]}]", true},
+    {"[{'matchExpressions':[{'key':'count','operator':'Gt','values':['8']}]}]", false},
+    {"[{'matchExpressions':[{'key':'count','operator':'Lt','values':['9']}]}]", true},
+    {"[{'matchExpressions':[{'key':'count','operator':'Lt','values':['-9']}]}]", false},
+    {"[{'matchExpressions':[{'key':'count','operator':'Gt','values':['x']}]}]", false},
+    {"[{'matchExpressions':[{'key':'count','operator':'Gt','values':['1','2']}]}]", false},
+    {"[{'matchExpressions':[{'key':'zone','operator':'Gt','values':['1']}]}]", false},
+    {"[{'matchExpressions':[{'key':'none','operator':'Lt','values':['1']}]}]", false},
+    {"[{'matchExpressions':[{'key':'zone','operator':'Like','values':['a']}]}]", false},
+    {"[{'matchExpressions':[{'key':'zone'}]}]", false},
+    {"[{'matchFields':[{'key':'metadata.name','operator':'In','values':['n1']}]}]", true},
+    {"[{'matchFields':[{'key':'metadata.name','operator':'In','values':['n2']}]}]", false},
+    {"[{'matchFields':[{'key':'metadata.name','operator':'NotIn','values':['n2']}]}]", true},
+    {"[{'matchFields':[{'key':'metadata.name','operator':'Exists'}]}]", false},
+    {"[{'matchFields':[{'key':'metadata.uid','operator':'NotIn','values':['x']}]}]", false},
+    {"[{'matchExpressions':[{'key':'zone','operator':'Exists'}],"
+     "'matchFields':[{'key':'metadata.name','operator':'In','values':['n2']}]}]",
+     false},
+    {"[{'matchExpressions':[{'key':'zone','operator':'Exists'},"
+     "{'key':'none','operator':'Exists'}]}]",
+     false},
+    {"[{'matchExpressions':[{'key':'none','operator':'Exists'}]},"
+     "{'matchExpressions':[{'key':'zone','operator':'Exists'}]}]",
+     true},
+    {"[{}]", false},
+    {"[{},{'matchExpressions':[{'key':'zone','operator':'Exists'}]}]", true},
+    {"[]", false},
+    {"null", false},
+};
+
 static void matches_as_the_scheduler_does(void **state)
 {
     (void)state;
-    static const struct {
-        const char *terms;
-        bool want;
-    } rows[] = {
-        {"[{'matchExpressions':[{'key':'zone','operator':'In','values':['b','a']}]}]", true},
-        {"[{'matchExpressions':[{'key':'zone','operator':'In','values':['b']}]}]", false},
-        {"[{'matchExpressions':[{'key':'none','operator':'In','values':['']}]}]", false},
-        {"[{'matchExpressions':[{'key':'empty','operator':'In','values':['']}]}]", true},
-        {"[{'matchExpressions':[{'key':'zone','operator':'In'}]}]", false},
-        {"[{'matchExpressions':[{'key':'zone','operator':'NotIn','values':['b']}]}]", true},
-        {"[{'matchExpressions':[{'key':'zone','operator':'NotIn','values':['a']}]}]", false},
-        {"[{'matchExpressions':[{'key':'none','operator':'NotIn','values':['a']}]}]", true},
-        {"[{'matchExpressions':[{'key':'zone','operator':'Exists'}]}]", true},
-        {"[{'matchExpressions':[{'key':'empty','operator':'Exists'}]}]", true},
-        {"[{'matchExpressions':[{'key':'none','operator':'Exists'}]}]", false},
-        {"[{'matchExpressions':[{'key':'none','operator':'DoesNotExist'}]}]", true},
-        {"[{'matchExpressions':[{'key':'zone','operator':'DoesNotExist'}]}]", false},
-        {"[{'matchExpressions':[{'key':'count','operator':'Gt','values':['7']}]}]", true},
-        {"[{'matchExpressions':[{'key':'count','operator':'Gt','values':['8']}]}]", false},
-        {"[{'matchExpressions':[{'key':'count','operator':'Lt','values':['9']}]}]", true},
-        {"[{'matchExpressions':[{'key':'count','operator':'Lt','values':['-9']}]}]", false},
-        {"[{'matchExpressions':[{'key':'count','operator':'Gt','values':['x']}]}]", false},
-        {"[{'matchExpressions':[{'key':'count','operator':'Gt','values':['1','2']}]}]", false},
-        {"[{'matchExpressions':[{'key':'zone','operator':'Gt','values':['1']}]}]", false},
-        {"[{'matchExpressions':[{'key':'none','operator':'Lt','values':['1']}]}]", false},
-        {"[{'matchExpressions':[{'key':'zone','operator':'Like','values':['a']}]}]", false},
-        {"[{'matchExpressions':[{'key':'zone'}]}]", false},
-        {"[{'matchFields':[{'key':'metadata.name','operator':'In','values':['n1']}]}]", true},
-        {"[{'matchFields':[{'key':'metadata.name','operator':'In','values':['n2']}]}]", false},
-        {"[{'matchFields':[{'key':'metadata.name','operator':'NotIn','values':['n2']}]}]", true},
-        {"[{'matchFields':[{'key':'metadata.name','operator':'Exists'}]}]", false},
-        {"[{'matchFields':[{'key':'metadata.uid','operator':'NotIn','values':['x']}]}]", false},
-        {"[{'matchExpressions':[{'key':'zone','operator':'Exists'}],"
-         "'matchFields':[{'key':'metadata.name','operator':'In','values':['n2']}]}]",
-         false},
-        {"[{'matchExpressions':[{'key':'zone','operator':'Exists'},"
-         "{'key':'none','operator':'Exists'}]}]",
-         false},
-        {"[{'matchExpressions':[{'key':'none','operator':'Exists'}]},"
-         "{'matchExpressions':[{'key':'zone','operator':'Exists'}]}]",
-         true},
-        {"[{}]", false},
-        {"[{},{'matchExpressions':[{'key':'zone','operator':'Exists'}]}]", true},
-        {"[]", false},
-        {"null", false},
-    };
     CLEANUP(node_record)
     struct node_record *node = make_node(",'labels':{'zone':'a','count':'8','empty':''}", "", "");
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < COUNT_OF(matches); i++) {
         CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
-        CLEANUP_MEMORY char *text = quoted_json("{'nodeSelectorTerms':%s}", rows[i].terms);
+        CLEANUP_MEMORY char *text = quoted_json("{'nodeSelectorTerms':%s}", matches[i].terms);
         struct node_selector selector;
         struct error_info err = {.kind = ERROR_NONE};
         assert_true(arena && text);
         if (read_selector(text, arena, &selector, &err) < 0)
-            fail_msg("%s: %s", rows[i].terms, err.text);
-        if (node_selector_matches(&selector, node) != rows[i].want)
-            fail_msg("%s", rows[i].terms);
+            fail_msg("%s: %s", matches[i].terms, err.text);
+        if (node_selector_matches(&selector, node) != matches[i].want)
+            fail_msg("%s", matches[i].terms);
     }
 }
 
@@ -188,77 +189,75 @@ static void bounds_its_lists(void **state)
 
 #define READY "'conditions':[{'type':'Ready','status':'True'}]"
 
+static const struct {
+    const char *metadata, *spec, *status, *pod;
+    enum node_unfit want;
+} fits[] = {
+    {"", "", READY, "", NODE_FITS},
+    {"", "", "", "", NODE_NOT_READY},
+    {"", "", "'conditions':[{'type':'Ready','status':'Unknown'}]", "", NODE_NOT_READY},
+    {",'deletionTimestamp':'2026-01-01T00:00:00Z'", "", READY, "", NODE_GOING},
+    {"", "'unschedulable':true", READY, "", NODE_CORDONED},
+    {"", "'unschedulable':true", READY,
+     "'tolerations':[{'key':'node.kubernetes.io/unschedulable','operator':'Exists'}]", NODE_FITS},
+    {"", "'unschedulable':true", READY, "'tolerations':[{'operator':'Exists'}]", NODE_FITS},
+    {"", "'unschedulable':true", READY,
+     "'tolerations':[{'operator':'Exists','effect':'NoExecute'}]", NODE_CORDONED},
+    {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY, "", NODE_TAINTED},
+    {"", "'taints':[{'key':'a','value':'b','effect':'NoExecute'}]", READY, "", NODE_TAINTED},
+    {"", "'taints':[{'key':'a','value':'b','effect':'PreferNoSchedule'}]", READY, "", NODE_FITS},
+    {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
+     "'tolerations':[{'key':'a','value':'b'}]", NODE_FITS},
+    {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
+     "'tolerations':[{'key':'a','operator':'Equal','value':'b','effect':'NoSchedule'}]", NODE_FITS},
+    {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
+     "'tolerations':[{'key':'a','operator':'Equal','value':'b','effect':'NoExecute'}]",
+     NODE_TAINTED},
+    {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
+     "'tolerations':[{'key':'a','value':'c'}]", NODE_TAINTED},
+    {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
+     "'tolerations':[{'key':'A','operator':'Exists'}]", NODE_TAINTED},
+    {"", "'taints':[{'key':'a','effect':'NoSchedule'}]", READY, "'tolerations':[{'key':'a'}]",
+     NODE_FITS},
+    {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
+     "'tolerations':[{'key':'a','operator':'Exists'}]", NODE_FITS},
+    {"", "'taints':[{'key':'a','value':'5','effect':'NoSchedule'}]", READY,
+     "'tolerations':[{'key':'a','operator':'Gt','value':'4'}]", NODE_TAINTED},
+    {"", "'taints':[{'key':'a','effect':'NoSchedule'},{'key':'b','effect':'NoSchedule'}]", READY,
+     "'tolerations':[{'key':'a','operator':'Exists'}]", NODE_TAINTED},
+    {"", "'taints':[{'key':'a','effect':'NoSchedule'},{'key':'b','effect':'NoSchedule'}]", READY,
+     "'tolerations':[{'key':'b'},{'key':'a','operator':'Exists'}]", NODE_FITS},
+    {",'labels':{'zone':'a'}", "", READY, "'nodeSelector':{'zone':'a'}", NODE_FITS},
+    {",'labels':{'zone':'a'}", "", READY, "'nodeSelector':{'zone':'b'}", NODE_NOT_SELECTED},
+    {",'labels':{'zone':'a'}", "", READY, "'nodeSelector':{'zone':'a','rack':''}",
+     NODE_NOT_SELECTED},
+    {"", "", READY,
+     "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+     "{'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','operator':'In',"
+     "'values':['n1']}]}]}}}",
+     NODE_FITS},
+    {"", "", READY,
+     "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+     "{'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','operator':'In',"
+     "'values':['n2']}]}]}}}",
+     NODE_NOT_SELECTED},
+    {"", "", READY,
+     "'affinity':{'nodeAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':"
+     "[{'weight':1,'preference':{}}]}}",
+     NODE_FITS},
+};
+
 static void says_why_a_node_is_unfit(void **state)
 {
     (void)state;
-    static const struct {
-        const char *metadata, *spec, *status, *pod;
-        enum node_unfit want;
-    } rows[] = {
-        {"", "", READY, "", NODE_FITS},
-        {"", "", "", "", NODE_NOT_READY},
-        {"", "", "'conditions':[{'type':'Ready','status':'Unknown'}]", "", NODE_NOT_READY},
-        {",'deletionTimestamp':'2026-01-01T00:00:00Z'", "", READY, "", NODE_GOING},
-        {"", "'unschedulable':true", READY, "", NODE_CORDONED},
-        {"", "'unschedulable':true", READY,
-         "'tolerations':[{'key':'node.kubernetes.io/unschedulable','operator':'Exists'}]",
-         NODE_FITS},
-        {"", "'unschedulable':true", READY, "'tolerations':[{'operator':'Exists'}]", NODE_FITS},
-        {"", "'unschedulable':true", READY,
-         "'tolerations':[{'operator':'Exists','effect':'NoExecute'}]", NODE_CORDONED},
-        {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY, "", NODE_TAINTED},
-        {"", "'taints':[{'key':'a','value':'b','effect':'NoExecute'}]", READY, "", NODE_TAINTED},
-        {"", "'taints':[{'key':'a','value':'b','effect':'PreferNoSchedule'}]", READY, "",
-         NODE_FITS},
-        {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
-         "'tolerations':[{'key':'a','value':'b'}]", NODE_FITS},
-        {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
-         "'tolerations':[{'key':'a','operator':'Equal','value':'b','effect':'NoSchedule'}]",
-         NODE_FITS},
-        {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
-         "'tolerations':[{'key':'a','operator':'Equal','value':'b','effect':'NoExecute'}]",
-         NODE_TAINTED},
-        {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
-         "'tolerations':[{'key':'a','value':'c'}]", NODE_TAINTED},
-        {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
-         "'tolerations':[{'key':'A','operator':'Exists'}]", NODE_TAINTED},
-        {"", "'taints':[{'key':'a','effect':'NoSchedule'}]", READY, "'tolerations':[{'key':'a'}]",
-         NODE_FITS},
-        {"", "'taints':[{'key':'a','value':'b','effect':'NoSchedule'}]", READY,
-         "'tolerations':[{'key':'a','operator':'Exists'}]", NODE_FITS},
-        {"", "'taints':[{'key':'a','value':'5','effect':'NoSchedule'}]", READY,
-         "'tolerations':[{'key':'a','operator':'Gt','value':'4'}]", NODE_TAINTED},
-        {"", "'taints':[{'key':'a','effect':'NoSchedule'},{'key':'b','effect':'NoSchedule'}]",
-         READY, "'tolerations':[{'key':'a','operator':'Exists'}]", NODE_TAINTED},
-        {"", "'taints':[{'key':'a','effect':'NoSchedule'},{'key':'b','effect':'NoSchedule'}]",
-         READY, "'tolerations':[{'key':'b'},{'key':'a','operator':'Exists'}]", NODE_FITS},
-        {",'labels':{'zone':'a'}", "", READY, "'nodeSelector':{'zone':'a'}", NODE_FITS},
-        {",'labels':{'zone':'a'}", "", READY, "'nodeSelector':{'zone':'b'}", NODE_NOT_SELECTED},
-        {",'labels':{'zone':'a'}", "", READY, "'nodeSelector':{'zone':'a','rack':''}",
-         NODE_NOT_SELECTED},
-        {"", "", READY,
-         "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
-         "{'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','operator':'In',"
-         "'values':['n1']}]}]}}}",
-         NODE_FITS},
-        {"", "", READY,
-         "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
-         "{'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','operator':'In',"
-         "'values':['n2']}]}]}}}",
-         NODE_NOT_SELECTED},
-        {"", "", READY,
-         "'affinity':{'nodeAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':"
-         "[{'weight':1,'preference':{}}]}}",
-         NODE_FITS},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < COUNT_OF(fits); i++) {
         CLEANUP(node_record)
-        struct node_record *node = make_node(rows[i].metadata, rows[i].spec, rows[i].status);
-        CLEANUP(pod_record) struct pod_record *pod = make_pod(rows[i].pod);
+        struct node_record *node = make_node(fits[i].metadata, fits[i].spec, fits[i].status);
+        CLEANUP(pod_record) struct pod_record *pod = make_pod(fits[i].pod);
         enum node_unfit got = node_unfit_for(node, pod);
-        if (got != rows[i].want)
+        if (got != fits[i].want)
             fail_msg("row %zu: %s, not %s", i, node_unfit_words[got],
-                     node_unfit_words[rows[i].want]);
+                     node_unfit_words[fits[i].want]);
     }
     for (size_t i = 0; i < NODE_UNFIT_COUNT; i++)
         assert_non_null(node_unfit_words[i]);
