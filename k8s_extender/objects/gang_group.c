@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/objects/gang_group.h"
 #include "base/cleanup.h"
+#include "k8s_extender/objects/pod_record.h"
 #include "k8s_extender/objects/pod_requests.h"
 #include <string.h>
 
@@ -28,6 +29,17 @@ static const struct json_value *find_owner(const struct json_value *metadata)
     return NULL;
 }
 
+static bool has_gate(const struct json_value *spec)
+{
+    const struct json_value *gates = json_value_get(spec, "schedulingGates");
+    for (size_t i = 0; i < json_value_count(gates); i++) {
+        const char *name = json_value_text(json_value_get(json_value_at(gates, i), "name"));
+        if (name && strcmp(name, GANG_GATE) == 0)
+            return true;
+    }
+    return false;
+}
+
 void gang_source_open(const struct json_value *object, struct gang_source *ret)
 {
     const struct json_value *metadata = json_value_get(object, "metadata");
@@ -38,6 +50,7 @@ void gang_source_open(const struct json_value *object, struct gang_source *ret)
         .owner = find_owner(metadata),
         .environment = json_value_get(pod_requests_gpu_container(object), "env"),
         .name = json_value_text(json_value_get(metadata, "name")),
+        .gated = has_gate(json_value_get(object, "spec")),
     };
 }
 

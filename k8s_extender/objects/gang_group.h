@@ -16,6 +16,7 @@ struct gang_source {
     const struct json_value *owner;       /* the controlling one of metadata.ownerReferences */
     const struct json_value *environment; /* of the container that asks for GPUs */
     const char *name;                     /* of the pod */
+    bool gated;                           /* has the gang's scheduling gate */
 };
 
 struct gang_group {

@@ -10,7 +10,7 @@
 #define REPLICA_INDEX "training.kubeflow.org/replica-index"
 #define SHOWN_CHARACTERS 80
 
-enum gang_wish { WISH_NONE, WISH_OFF, WISH_AUTO, WISH_NAMED };
+enum gang_wish { WISH_NONE, WISH_AUTO, WISH_NAMED };
 
 struct reader {
     struct gang_source source;
@@ -55,9 +55,7 @@ static enum gang_wish wish_of(const struct gang_source *source, const char **ret
     static const char *const autos[] = {"auto", "true", ""};
     const char *value = json_value_text(json_value_get(source->labels, LABEL_GANG));
     if (!value)
-        return has_input(source->annotations) ? WISH_AUTO : WISH_NONE;
-    if (strcmp(value, "off") == 0 || strcmp(value, "false") == 0)
-        return WISH_OFF;
+        return has_input(source->annotations) || source->gated ? WISH_AUTO : WISH_NONE;
     for (size_t i = 0; i < COUNT_OF(autos); i++)
         if (strcmp(value, autos[i]) == 0)
             return WISH_AUTO;
@@ -242,7 +240,7 @@ int gang_identity_read(const struct json_value *object, bool asks_gpus, struct a
     const char *group = NULL;
     gang_source_open(object, &reader.source);
     enum gang_wish wish = wish_of(&reader.source, &group);
-    if (wish == WISH_NONE || wish == WISH_OFF || (wish == WISH_AUTO && !asks_gpus)) {
+    if (wish == WISH_NONE || (wish == WISH_AUTO && !asks_gpus && !reader.source.gated)) {
         *ret = (struct gang_identity){.index = GANG_INDEX_NONE};
         return 0;
     }

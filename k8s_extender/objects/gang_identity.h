@@ -5,9 +5,10 @@
  *
  * When: label parplan.io/gang=<group> makes a pod one of that gang, always. A pod that asks for
  * GPUs is also one when it opts in and belongs to a group of the table below. It opts in with label
- * parplan.io/gang: auto (or "true", or empty: they name no group by themselves), or with any
- * annotation parplan.io/… but parplan's own outputs. Label parplan.io/gang: off takes a pod out.
- * Installing parplan changes nothing for pods that say nothing.
+ * parplan.io/gang: auto (or "true", or empty: they name no group by themselves), with any
+ * annotation parplan.io/… but parplan's own outputs, or with the scheduling gate. A pod with the
+ * gate is always one, so that somebody says why it waits. Installing parplan changes nothing for
+ * pods that say nothing; a launcher without GPUs and gate is none of the gang.
  *
  * The group, the first that is found (labels, else annotations, but for the first row):
  *     parplan.io/gang                             (label only)

@@ -79,8 +79,6 @@ static void says_when_a_pod_is_in_a_gang(void **state)
         /* nothing is said: none, whatever the framework */
         {{.labels = JOB}, {.index = NONE}},
         {{.spec = "'schedulingGroup':{'podGroupName':'g'}"}, {.index = NONE}},
-        {{.labels = "'parplan.io/gang':'off'," JOB, .annotations = "'parplan.io/tp':'8'"},
-         {.index = NONE}},
         {{.labels = JOB,
           .annotations = "'parplan.io/node':'n1','parplan.io/plan':'x',"
                          "'parplan.io/master-addr':'y','parplan.io/tp-rank':'0'"},
@@ -97,6 +95,9 @@ static void says_when_a_pod_is_in_a_gang(void **state)
          {"ml/j", NULL, 0, 3, GANG_SIZE_OF_JOB, "j", NULL}},
         {{.labels = JOB, .annotations = "'parplan.io/tp':'8'"},
          {"ml/j", NULL, 0, 3, GANG_SIZE_OF_JOB, "j", NULL}},
+        {{.labels = JOB, .spec = "'schedulingGates':[{'name':'other'},{'name':'parplan.io/gang'}]"},
+         {"ml/j", NULL, 0, 3, GANG_SIZE_OF_JOB, "j", NULL}},
+        {{.labels = JOB, .spec = "'schedulingGates':[{'name':'other'},{},7]"}, {.index = NONE}},
         /* no group at all */
         {{.annotations = "'parplan.io/tp':'8'"},
          {.key = "ml/p-3", .problem = "the pod belongs to no group that is known here"}},
@@ -308,6 +309,23 @@ static void knows_workers_and_launchers(void **state)
     assert_string_equal(got.size_owner, "native");
 }
 
+/* Without GPUs, label auto: none of the gang, but for the gate, which somebody must speak of. */
+static void answers_for_its_gate(void **state)
+{
+    (void)state;
+    for (unsigned gated = 0; gated <= 1; gated++) {
+        CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
+        struct pod pod = {.labels = AUTO JOB,
+                          .spec = gated ? "'schedulingGates':[{'name':'parplan.io/gang'}]" : NULL};
+        CLEANUP(json_value) struct json_value *tree = make_tree(&pod);
+        struct gang_identity got;
+        assert_non_null(arena);
+        assert_int_equal(gang_identity_read(tree, false, arena, &got, NULL), 0);
+        expect_text(gated, got.key, gated ? "ml/j" : NULL);
+        assert_true(gated == 0 || strstr(got.problem, "asks for no GPU"));
+    }
+}
+
 static void knows_its_outputs(void **state)
 {
     (void)state;
@@ -347,6 +365,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(reads_sizes_and_indexes),
     cmocka_unit_test(counts_through_the_jobs_of_a_set),
     cmocka_unit_test(knows_workers_and_launchers),
+    cmocka_unit_test(answers_for_its_gate),
     cmocka_unit_test(knows_its_outputs),
     cmocka_unit_test(fails_cleanly),
 };
