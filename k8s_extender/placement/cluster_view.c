@@ -43,6 +43,17 @@ struct draft {
     struct cluster_view *view;
 };
 
+static void draft_done(struct draft *draft)
+{
+    memory_free(draft->sorted);
+    memory_free(draft->nodes);
+    memory_free(draft->node_kinds);
+    node_list_free(draft->names);
+    view_kinds_free(draft->kinds);
+}
+
+DEFINE_CLEANUP_DONE(draft);
+
 static int compare_records(const void *left, const void *right)
 {
     const struct node_record *const *a = left, *const *b = right;
@@ -156,7 +167,12 @@ static struct cluster_view *create_empty(void)
 static int fill_draft(struct draft *draft, const struct node_record *const *nodes, size_t count,
                       const struct cluster_view_sources *sources, struct error_info *err)
 {
-    if (!draft->sorted || !draft->nodes || !draft->node_kinds || !draft->kinds)
+    draft->names = node_list_create(err);
+    draft->sorted = memory_allocate_array(count + 1, sizeof(*draft->sorted));
+    draft->nodes = memory_allocate_array(count + 1, sizeof(*draft->nodes));
+    draft->node_kinds = memory_allocate_array(count + 1, sizeof(*draft->node_kinds));
+    draft->kinds = view_kinds_create(sources->presets, sources->gpus, &draft->notes);
+    if (!draft->names || !draft->sorted || !draft->nodes || !draft->node_kinds || !draft->kinds)
         return error_set_memory(err);
     if (add_nodes(draft, nodes, count, err) < 0 || make_cluster(draft, sources->keys, err) < 0)
         return -1;
@@ -168,19 +184,9 @@ struct cluster_view *cluster_view_create(const struct node_record *const *nodes,
                                          struct error_info *err)
 {
     CLEANUP(cluster_view) struct cluster_view *view = create_empty();
-    CLEANUP(node_list) struct node_list *names = view ? node_list_create(err) : NULL;
-    if (!names)
+    if (!view)
         return error_null(error_set_memory(err));
-    struct draft draft = {.notes = {.arena = view->arena}, .names = names, .view = view};
-    CLEANUP_MEMORY const struct node_record **sorted = draft.sorted =
-        memory_allocate_array(count + 1, sizeof(*draft.sorted));
-    CLEANUP_MEMORY struct view_fabric_node *gathered = draft.nodes =
-        memory_allocate_array(count + 1, sizeof(*draft.nodes));
-    CLEANUP_MEMORY unsigned *node_kinds = draft.node_kinds =
-        memory_allocate_array(count + 1, sizeof(*draft.node_kinds));
-    CLEANUP(view_kinds)
-    struct view_kinds *kinds = draft.kinds =
-        view_kinds_create(sources->presets, sources->gpus, &draft.notes);
+    CLEANUP_DONE(draft) struct draft draft = {.notes = {.arena = view->arena}, .view = view};
     if (fill_draft(&draft, nodes, count, sources, err) < 0)
         return NULL;
     view->digest = cluster_view_digest(nodes, count);
