@@ -491,6 +491,7 @@ EXTENDER_SOURCES := \
 AGENT_SOURCES := \
 	k8s_extender/agent/agent_options.c \
 	k8s_extender/agent/machine.c \
+	k8s_extender/agent/main.c \
 	k8s_extender/agent/node_document.c \
 	k8s_extender/agent/publisher.c
 
@@ -680,6 +681,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/gang_replan_test.c \
 	tests/unit/k8s_extender/gang_slots_test.c \
 	tests/unit/k8s_extender/machine_test.c \
+	tests/unit/k8s_extender/publisher_test.c \
 	tests/unit/k8s_extender/plan_answer_test.c \
 	tests/unit/k8s_extender/pod_inputs_test.c \
 	tests/unit/topology/cluster_collection_test.c \
