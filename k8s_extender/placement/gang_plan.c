@@ -257,8 +257,8 @@ static int lay_out(struct planning *planning, const struct gang_slots *slots,
 }
 
 /* Only the places nearest to each other, so that what is spare lies near those that work. */
-static int keep_near(const struct planning *planning, struct gang_slots *slots,
-                     struct error_info *err)
+static int keep_near(const struct planning *planning, const struct gang_slots *slots,
+                     struct gang_slots *ret, struct error_info *err)
 {
     const struct cluster_topology *cluster = slots->cluster;
     const struct node_mapping_request request = {
@@ -285,21 +285,35 @@ static int keep_near(const struct planning *planning, struct gang_slots *slots,
     struct cluster_topology *kept = cluster_topology_select(cluster, names, err);
     if (!kept)
         return -1;
-    gang_slots_done(slots);
-    *slots = (struct gang_slots){.cluster = kept, .nodes = move_pointer(nodes)};
+    *ret = (struct gang_slots){.cluster = kept, .nodes = move_pointer(nodes)};
     return 0;
+}
+
+/* -1 with an error of memory, or where the near places do not take the gang, without one. */
+static int lay_out_near(struct planning *planning, const struct gang_slots *slots,
+                        struct error_info *err)
+{
+    struct error_info why = {.kind = ERROR_NONE};
+    CLEANUP_DONE(gang_slots) struct gang_slots near = {.cluster = NULL};
+    if (keep_near(planning, slots, &near, &why) == 0 && lay_out(planning, &near, &why) == 0)
+        return 0;
+    return why.kind == ERROR_MEMORY ? error_set_memory(err) : -1;
 }
 
 static int plan_on_pool(struct planning *planning, const struct gang_pool *pool,
                         struct error_info *err)
 {
     CLEANUP_DONE(gang_slots) struct gang_slots slots = {.cluster = NULL};
-    planning->refusal = GANG_BAD_INPUT;
     if (gang_slots_create(planning->problem->view->cluster, pool->candidates, pool->count,
                           planning->problem->pods, &slots, err) < 0)
         return -1;
-    if (planning->spare > 0 && keep_near(planning, &slots, err) < 0)
-        return -1;
+    if (planning->spare > 0) {
+        if (lay_out_near(planning, &slots, err) == 0)
+            return 0;
+        if (err->kind == ERROR_MEMORY)
+            return -1;
+    }
+    planning->refusal = GANG_BAD_INPUT;
     return lay_out(planning, &slots, err);
 }
 
@@ -327,8 +341,11 @@ static int plan_anew(struct planning *planning, struct error_info *err)
 {
     const struct gang_problem *problem = planning->problem;
     CLEANUP_DONE(gang_room) struct gang_room room = {.pool_count = 0};
-    if (open_inputs(planning, err) < 0 || judge_inputs(planning, err) < 0 ||
-        gang_room_find(problem, problem->pods + planning->spare, &room, err) < 0)
+    if (open_inputs(planning, err) < 0 || judge_inputs(planning, err) < 0)
+        return -1;
+    bool by_domain =
+        planning->inputs.model && planning->policy.tp_within == TP_WITHIN_NVLINK_DOMAIN;
+    if (gang_room_find(problem, problem->pods + planning->spare, by_domain, &room, err) < 0)
         return -1;
     if (room.pool_count > 0)
         return plan_on_room(planning, &room, err);

@@ -6,6 +6,9 @@
 #define NO_CANDIDATE SIZE_MAX
 #define NO_DOMAIN UINT32_MAX
 
+/* Which nodes are looked at: the first of these sets that has what is needed. */
+enum choice { CHOICE_SOUND_ALIKE, CHOICE_ALIKE, CHOICE_ALL, CHOICE_COUNT };
+
 struct work {
     const struct gang_replan_request *request;
     const struct gang_problem *problem;
@@ -234,19 +237,52 @@ static void take_room(struct work *work, uint32_t node)
         work->room[low]--;
 }
 
+/* The GPUs of the pods that stay; NULL: unknown, or none stays. */
+static const char *fixed_model(const struct work *work)
+{
+    for (uint32_t pod = 0; pod < work->problem->pods; pod++) {
+        uint32_t node = work->problem->fixed[pod];
+        if (node == VIEW_NODE_NONE)
+            continue;
+        const struct node_topology *kind = work->cluster->kinds[work->cluster->nodes[node].kind];
+        return kind->gpu_count > 0 ? kind->gpus[0].model : NULL;
+    }
+    return NULL;
+}
+
+static bool is_chosen(const struct work *work, const struct node_topology *kind, enum choice choice,
+                      const char *model)
+{
+    struct node_fault fault;
+    if (kind->gpu_count < work->problem->gpus_per_pod)
+        return false;
+    if (choice != CHOICE_ALL && model &&
+        (!kind->gpus[0].model || strcmp(kind->gpus[0].model, model) != 0))
+        return false;
+    return choice != CHOICE_SOUND_ALIKE || !node_topology_find_fault(kind, &fault);
+}
+
+static void fill_room(struct work *work, enum choice choice)
+{
+    const struct gang_problem *problem = work->problem;
+    const char *model = fixed_model(work);
+    for (size_t i = 0; i < problem->candidate_count; i++) {
+        const struct cluster_node *node = &work->cluster->nodes[problem->candidates[i].node];
+        bool chosen = is_chosen(work, work->cluster->kinds[node->kind], choice, model);
+        work->room[i] = chosen ? problem->candidates[i].slots : 0;
+    }
+}
+
 /* Returns whether there are places for all lost pods. */
-static bool fill_work(struct work *work)
+static bool fill_work(struct work *work, enum choice choice)
 {
     const struct gang_problem *problem = work->problem;
     uint64_t places = 0, lost = 0;
-    for (size_t i = 0; i < problem->candidate_count; i++) {
-        const struct cluster_node *node = &work->cluster->nodes[problem->candidates[i].node];
-        bool fits = work->cluster->kinds[node->kind]->gpu_count >= problem->gpus_per_pod;
-        work->room[i] = fits ? problem->candidates[i].slots : 0;
-    }
+    fill_room(work, choice);
+    memset(work->ties, 0, problem->pods * sizeof(*work->ties));
+    memcpy(work->nodes, problem->fixed, problem->pods * sizeof(*work->nodes));
     for (uint32_t pod = 0; pod < problem->pods; pod++) {
         work->domains[pod] = NO_DOMAIN;
-        work->nodes[pod] = problem->fixed[pod];
         if (work->nodes[pod] == VIEW_NODE_NONE) {
             lost++;
             continue;
@@ -259,9 +295,9 @@ static bool fill_work(struct work *work)
     return places >= lost;
 }
 
-static enum gang_replan_outcome place_all(struct work *work, uint32_t *ret_pod)
+static enum gang_replan_outcome place_all(struct work *work, enum choice choice, uint32_t *ret_pod)
 {
-    if (!fill_work(work))
+    if (!fill_work(work, choice))
         return REPLAN_NO_ROOM;
     if (work->request->limited && work->group > 1)
         return place_bound_groups(work, ret_pod) && place_lost_groups(work, ret_pod)
@@ -285,7 +321,9 @@ int gang_replan(const struct gang_replan_request *request, uint32_t *ret_nodes,
         return -1;
     }
     *ret_pod = 0;
-    *ret_outcome = place_all(&work, ret_pod);
+    *ret_outcome = REPLAN_NO_ROOM;
+    for (unsigned choice = 0; choice < CHOICE_COUNT && *ret_outcome != REPLAN_DONE; choice++)
+        *ret_outcome = place_all(&work, (enum choice)choice, ret_pod);
     close_work(&work);
     return 0;
 }

@@ -3,7 +3,8 @@
  * gang_replan: nodes for those pods of a gang that lost theirs, while all others stay: each gets
  * the node with room that is nearest to the pods it talks to (gang_neighbours.h): its TP group's
  * NVLink domain first, then its pipeline neighbours. Pods that are tied to the placed ones most
- * come first; ties break on natural node names.
+ * come first; ties break on natural node names. Nodes with other GPUs than the fixed pods', or with
+ * broken ones, are taken only where it cannot be done without.
  *
  * A TP group of several pods stays in the NVLink domain of its fixed pods (limited), or, where all
  * of it is lost, goes whole into the nearest domain that has room.

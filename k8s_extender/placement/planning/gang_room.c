@@ -135,8 +135,94 @@ static int fill_pools(struct counting *counting, uint64_t wanted, struct gang_ro
     return fill_pool(counting, NO_POOL, sound >= wanted, room, err);
 }
 
-int gang_room_find(const struct gang_problem *problem, uint64_t wanted, struct gang_room *ret,
-                   struct error_info *err)
+/* --- domains ------------------------------------------------------------------------ */
+
+struct domain_count {
+    uint32_t domain, nodes;
+    uint64_t places;
+};
+
+static int compare_domains(const void *left, const void *right)
+{
+    const struct domain_count *l = left, *r = right;
+    if (l->places != r->places)
+        return l->places > r->places ? -1 : 1;
+    return l->domain < r->domain ? -1 : l->domain > r->domain;
+}
+
+/* The places of the smallest domain that is needed; 0: domains do not matter. Sorts. */
+static uint64_t needed_domain(struct domain_count *domains, size_t count, uint64_t wanted)
+{
+    uint64_t sum = 0;
+    bool wide = false;
+    qsort(domains, count, sizeof(*domains), compare_domains);
+    for (size_t i = 0; i < count; i++)
+        wide = wide || domains[i].nodes > 1;
+    for (size_t i = 0; i < count && wide; i++) {
+        sum += domains[i].places;
+        if (sum >= wanted)
+            return domains[i].places;
+    }
+    return 0;
+}
+
+static uint32_t domain_of(const struct gang_problem *problem,
+                          const struct gang_candidate *candidate)
+{
+    return problem->view->cluster->nodes[candidate->node].nvlink_block;
+}
+
+static uint32_t domain_limit(const struct gang_problem *problem, const struct gang_pool *pool)
+{
+    uint32_t limit = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        if (domain_of(problem, &pool->candidates[i]) >= limit)
+            limit = domain_of(problem, &pool->candidates[i]) + 1;
+    return limit;
+}
+
+static int keep_large_domains(const struct gang_problem *problem, uint64_t wanted,
+                              struct gang_pool *pool, struct error_info *err)
+{
+    struct gang_candidate *candidates = (struct gang_candidate *)pool->candidates; /* the room's */
+    uint32_t limit = domain_limit(problem, pool);
+    CLEANUP_MEMORY struct domain_count *sorted = memory_allocate_array(limit, sizeof(*sorted));
+    CLEANUP_MEMORY uint64_t *places = memory_allocate_array(limit, sizeof(*places));
+    if (!sorted || !places)
+        return error_set_memory(err);
+    for (size_t i = 0; i < pool->count; i++) {
+        uint32_t domain = domain_of(problem, &candidates[i]);
+        sorted[domain].domain = domain;
+        sorted[domain].nodes++;
+        sorted[domain].places += places_of(problem, &candidates[i]);
+        places[domain] = sorted[domain].places;
+    }
+    uint64_t least = needed_domain(sorted, limit, wanted);
+    size_t kept = 0;
+    pool->places = 0;
+    for (size_t i = 0; i < pool->count; i++) {
+        if (places[domain_of(problem, &candidates[i])] < least)
+            continue;
+        pool->places += places_of(problem, &candidates[i]);
+        candidates[kept++] = candidates[i];
+    }
+    pool->count = kept;
+    return 0;
+}
+
+static int sift_pools(const struct gang_problem *problem, uint64_t wanted, struct gang_room *room,
+                      struct error_info *err)
+{
+    for (size_t i = 0; i < room->pool_count; i++)
+        if (keep_large_domains(problem, wanted, &room->pools[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+int gang_room_find(const struct gang_problem *problem, uint64_t wanted, bool by_domain,
+                   struct gang_room *ret, struct error_info *err)
 {
     struct gang_room room = {.pool_count = 0};
     const struct cluster_topology *cluster = problem->view->cluster;
@@ -155,7 +241,8 @@ int gang_room_find(const struct gang_problem *problem, uint64_t wanted, struct g
     counting.kinds = kinds;
     classify_kinds(&counting);
     count_candidates(&counting, &room);
-    if (fill_pools(&counting, wanted, &room, err) < 0) {
+    if (fill_pools(&counting, wanted, &room, err) < 0 ||
+        (by_domain && sift_pools(problem, wanted, &room, err) < 0)) {
         gang_room_done(&room);
         return -1;
     }

@@ -2,7 +2,9 @@
 /*
  * gang_room: which of a problem's candidates a gang is planned on. All ranks of a gang wait for the
  * slowest, so nodes of one GPU model are taken where they have room for all pods, and of these the
- * sound ones (node_topology_find_fault) where they are enough.
+ * sound ones (node_topology_find_fault) where they are enough. A planner that is to use NVLink
+ * between nodes reckons with the smallest domain that it sees: then the domains with the fewest
+ * places are left out as far as the others are enough.
  */
 #ifndef K8S_EXTENDER_PLACEMENT_PLANNING_GANG_ROOM_H
 #define K8S_EXTENDER_PLACEMENT_PLANNING_GANG_ROOM_H
@@ -29,10 +31,10 @@ struct gang_room {
     struct arena *arena;
 };
 
-/* wanted: places. A node whose GPUs are known to be fewer than a pod's is passed over. Fails only
- * for memory. */
-int gang_room_find(const struct gang_problem *problem, uint64_t wanted, struct gang_room *ret,
-                   struct error_info *err);
+/* wanted: places; by_domain: as above. A node whose GPUs are known to be fewer than a pod's is
+ * passed over. Fails only for memory. */
+int gang_room_find(const struct gang_problem *problem, uint64_t wanted, bool by_domain,
+                   struct gang_room *ret, struct error_info *err);
 void gang_room_done(struct gang_room *room);
 
 DEFINE_CLEANUP_DONE(gang_room);

@@ -139,6 +139,32 @@ static void bound_groups_come_first(void **state)
     assert_true(gang_fixture_node(&fixture, again->nodes[1]) >= 18);
 }
 
+/* The nearest node has other GPUs: it is taken only where there is none of the gang's kind. */
+static void gpus_alike_are_preferred(void **state)
+{
+    (void)state;
+    static const char cluster[] =
+        "schema: parplan.cluster/1\n"
+        "kinds: {a: {preset: dgx-a100-80}, h: {preset: dgx-h100}}\n"
+        "nodes: [{names: \"h[1-5]\", kind: h}, {names: \"a[1-2]\", kind: a}]\n"
+        "fabric:\n"
+        "  tiers: [leaf, spine]\n"
+        "  switches:\n"
+        "    - {name: l1, tier: leaf, nodes: \"h[1-4],a[1-2]\"}\n"
+        "    - {name: l2, tier: leaf, nodes: \"h5\"}\n"
+        "    - {name: s, tier: spine, children: \"l[1-2]\"}\n";
+    CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
+    open_gang(&fixture, cluster, NULL, 4, 8, "tp=8");
+    CLEANUP(gang_plan) struct gang_plan *plan = plan_and_lose(&fixture, 1);
+    CLEANUP(gang_plan) struct gang_plan *again = make_plan(&fixture);
+    assert_int_equal(again->outcome, GANG_PLANNED);
+    assert_string_equal(again->nodes[1], "h5");
+    fixture.candidates[gang_fixture_node(&fixture, "h5")].slots = 0;
+    CLEANUP(gang_plan) struct gang_plan *other = make_plan(&fixture);
+    assert_int_equal(other->outcome, GANG_PLANNED);
+    assert_string_equal(other->nodes[1], "a1");
+}
+
 static void says_when_there_is_no_room(void **state)
 {
     (void)state;
@@ -255,6 +281,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pipelines_come_before_replicas),
     cmocka_unit_test(wide_groups_stay_in_their_domain),
     cmocka_unit_test(bound_groups_come_first),
+    cmocka_unit_test(gpus_alike_are_preferred),
     cmocka_unit_test(says_when_there_is_no_room),
     cmocka_unit_test(places_of_a_node_are_counted),
     cmocka_unit_test(keeps_plans_without_degrees),

@@ -147,7 +147,7 @@ static void one_model_is_taken_where_it_is_enough(void **state)
         CLEANUP_DONE(gang_room) struct gang_room room = {.pool_count = 0};
         open_cluster(&fixture, MIXED, 4, 8);
         fixture.candidates[10].slots = 1; /* of a node with four GPUs */
-        assert_int_equal(gang_room_find(&fixture.problem, cases[i].wanted, &room, &err), 0);
+        assert_int_equal(gang_room_find(&fixture.problem, cases[i].wanted, false, &room, &err), 0);
         assert_int_equal(room.places, 10);
         assert_int_equal(room.pool_count, cases[i].pools);
         if (room.pool_count == 0)
@@ -167,11 +167,49 @@ static void broken_nodes_come_last(void **state)
     open_cluster(&fixture, MIXED, 4, 8);
     ((struct node_gpu *)fixture.cluster->kinds[1]->gpus)[3].mig = true;
     CLEANUP_DONE(gang_room) struct gang_room few = {.pool_count = 0}, many = {.pool_count = 0};
-    assert_int_equal(gang_room_find(&fixture.problem, 4, &few, &err), 0);
+    assert_int_equal(gang_room_find(&fixture.problem, 4, false, &few, &err), 0);
     assert_int_equal(few.pool_count, 2); /* one of them has no sound node at all */
-    assert_int_equal(gang_room_find(&fixture.problem, 8, &many, &err), 0);
+    assert_int_equal(gang_room_find(&fixture.problem, 8, false, &many, &err), 0);
     assert_int_equal(many.pool_count, 1);
     assert_int_equal(many.pools[0].count, 10);
+}
+
+/* Racks with 10, 8 and 1 free trays: the planner would think of domains of one tray. */
+static void small_domains_are_left_out(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t wanted;
+        size_t count;
+    } cases[] = {{9, 10}, {10, 10}, {11, 18}, {18, 18}, {19, 19}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
+        CLEANUP_DONE(gang_room) struct gang_room room = {.pool_count = 0};
+        open_cluster(&fixture, "gb200-nvl72:54", 19, 4);
+        for (uint32_t node = 0; node < 19; node++)
+            fixture.candidates[node].node = node < 10 ? node : node < 18 ? 18 + node : 40;
+        fixture.problem.candidate_count = 19;
+        assert_int_equal(gang_room_find(&fixture.problem, cases[i].wanted, true, &room, &err), 0);
+        assert_int_equal(room.pool_count, 1);
+        assert_int_equal(room.pools[0].count, cases[i].count);
+        assert_int_equal(room.pools[0].places, cases[i].count);
+        for (size_t k = 1; k < room.pools[0].count; k++)
+            assert_true(room.pools[0].candidates[k - 1].node < room.pools[0].candidates[k].node);
+    }
+}
+
+/* Nodes whose NVLink stays inside are all alike, whatever their places. */
+static void plain_nodes_are_not_sifted(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
+    CLEANUP_DONE(gang_room) struct gang_room room = {.pool_count = 0};
+    open_cluster(&fixture, "dgx-h100:4", 4, 4);
+    fixture.candidates[1].slots = 1;
+    assert_int_equal(gang_room_find(&fixture.problem, 2, true, &room, &err), 0);
+    assert_int_equal(room.pools[0].count, 4);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -183,6 +221,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fails_cleanly),
     cmocka_unit_test(one_model_is_taken_where_it_is_enough),
     cmocka_unit_test(broken_nodes_come_last),
+    cmocka_unit_test(small_domains_are_left_out),
+    cmocka_unit_test(plain_nodes_are_not_sifted),
 };
 
 int main(void) { return unit_test_main("k8s_extender/gang_slots", tests, COUNT_OF(tests)); }
