@@ -3,6 +3,7 @@
 #include "k8s_extender/extender/extender.h"
 #include "k8s_extender/extender/verbs.h"
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #define REFRESH_SECONDS 5
 #define DRAIN_MILLISECONDS 1500u
 #define BAD_USAGE 2
+#define ARENAS 2
 
 struct threads {
     pthread_t ids[WORKERS_MAXIMUM + 3];
@@ -133,6 +135,7 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     signal(SIGPIPE, SIG_IGN);
+    mallopt(M_ARENA_MAX, ARENAS); /* a heap for each connection's thread would stay for good */
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     int status = extender_open(&extender, &options, &err);
     bool failed = true;
