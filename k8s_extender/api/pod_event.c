@@ -129,28 +129,42 @@ static long send(struct api_client *client, const struct pod_event *event, uint3
     return answer.status;
 }
 
-/* An event that is there already is counted; one that has gone (the API keeps them for an hour) is
- * made again. */
-int pod_event_send(struct api_client *client, struct event_memory *memory,
-                   const struct pod_event *event, uint64_t now_milliseconds,
-                   uint64_t time_of_day_microseconds, struct error_info *err)
+int pod_event_write(struct api_client *client, const struct pod_event *event, enum event_move move,
+                    uint32_t count, uint64_t time_of_day_microseconds, struct error_info *err)
 {
     struct error_info why = {.kind = ERROR_NONE};
-    uint32_t count;
-    enum event_move move = event_memory_note(memory, event, now_milliseconds, &count);
+    uint32_t first = move == EVENT_COUNT ? count : 1;
     if (move == EVENT_HOLD)
         return 0;
-    uint32_t first = move == EVENT_COUNT ? count : 1;
     long status = send(client, event, first, time_of_day_microseconds, &why);
     if (status == 409 && move == EVENT_CREATE)
         status = send(client, event, count > 1 ? count : 2, time_of_day_microseconds, &why);
     else if (status == 404 && move == EVENT_COUNT)
         status = send(client, event, 1, time_of_day_microseconds, &why);
-    struct event_slot *slot = find_slot(memory, event_key(event));
-    slot->written = status >= 200 && status < 300;
-    if (slot->written)
+    if (status >= 200 && status < 300)
         return 0;
     if (err)
         *err = why;
     return -1;
+}
+
+void event_memory_written(struct event_memory *memory, const struct pod_event *event, bool written)
+{
+    uint64_t key = event_key(event);
+    struct event_slot *slot = find_slot(memory, key);
+    if (slot->key == key) /* else others have pushed it out meanwhile */
+        slot->written = written;
+}
+
+int pod_event_send(struct api_client *client, struct event_memory *memory,
+                   const struct pod_event *event, uint64_t now_milliseconds,
+                   uint64_t time_of_day_microseconds, struct error_info *err)
+{
+    uint32_t count;
+    enum event_move move = event_memory_note(memory, event, now_milliseconds, &count);
+    if (move == EVENT_HOLD)
+        return 0;
+    int result = pod_event_write(client, event, move, count, time_of_day_microseconds, err);
+    event_memory_written(memory, event, result == 0);
+    return result;
 }

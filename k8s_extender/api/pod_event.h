@@ -44,7 +44,14 @@ enum event_move event_memory_note(struct event_memory *memory, const struct pod_
 int pod_event_request(const struct pod_event *event, uint32_t count,
                       uint64_t time_of_day_microseconds, struct arena *arena,
                       struct api_request *ret, struct error_info *err);
-/* Notes and sends. -1: it could not be written; nobody need try again, the next one does. */
+/* Sends what event_memory_note said. An event that is there already is counted; one that has gone
+ * (the API keeps them for an hour) is made again. -1: it was not written. Touches no memory of
+ * events, so that nobody need hold a lock meanwhile: event_memory_written is told after it. */
+int pod_event_write(struct api_client *client, const struct pod_event *event, enum event_move move,
+                    uint32_t count, uint64_t time_of_day_microseconds, struct error_info *err);
+void event_memory_written(struct event_memory *memory, const struct pod_event *event, bool written);
+/* All three, for one thread. -1: it could not be written; nobody need try again, the next one does.
+ */
 int pod_event_send(struct api_client *client, struct event_memory *memory,
                    const struct pod_event *event, uint64_t now_milliseconds,
                    uint64_t time_of_day_microseconds, struct error_info *err);

@@ -22,7 +22,7 @@
 struct pod_change {
     const char *namespace, *pod;
     const char *uid;               /* NULL: no precondition */
-    const char *resource_version;  /* likewise: of the pod as it was judged */
+    const char *resource_version;  /* the pod must still be of that one, else 409; NULL: any */
     struct label_set annotations;  /* a value of NULL removes the key */
     const char *remove_gate;       /* GANG_GATE, or NULL: gates stay */
     const char *node;              /* pin to it, or NULL: affinity stays */

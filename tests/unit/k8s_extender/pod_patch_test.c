@@ -47,6 +47,8 @@ struct row {
 static const struct row rows[] = {
     {{.namespace = "a", .pod = "p"}, "{\"metadata\":{}}"},
     {{.namespace = "a", .pod = "p", .uid = "u-1"}, "{\"metadata\":{\"uid\":\"u-1\"}}"},
+    {{.namespace = "a", .pod = "p", .uid = "u-1", .resource_version = "7"},
+     "{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"7\"}}"},
     {{.namespace = "a", .pod = "p", .uid = "u-1", .annotations = {set_labels, 2}},
      "{\"metadata\":{\"uid\":\"u-1\",\"annotations\":{\"parplan.io/node\":\"n7\","
      "\"parplan.io/plan-id\":null}}}"},
@@ -102,7 +104,7 @@ static int patch_once(void *context, struct error_info *err)
 static void fails_cleanly_without_memory(void **state)
 {
     (void)state;
-    struct pod_change change = rows[5].change;
+    struct pod_change change = rows[6].change;
     unit_test_expect_clean_failures(patch_once, &change);
 }
 
