@@ -27,6 +27,14 @@ static void heard_something(struct watcher *watcher)
         heard->since_milliseconds = extender_now_milliseconds();
 }
 
+static void note_heard(void *context)
+{
+    struct watcher *watcher = context;
+    pthread_mutex_lock(&watcher->extender->lock);
+    heard_something(watcher);
+    pthread_mutex_unlock(&watcher->extender->lock);
+}
+
 static void begin_list(void *context)
 {
     struct watcher *watcher = context;
@@ -124,6 +132,7 @@ static void *watch(struct extender *extender, enum gang_list list)
         .handlers = {.begin_list = begin_list,
                      .end_list = end_list,
                      .object = take_object,
+                     .heard = note_heard,
                      .trouble = note_trouble},
         .context = &watcher,
         .stop = &extender->stop,

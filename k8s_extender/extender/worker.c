@@ -92,21 +92,22 @@ static enum gang_task_result write_event(struct worker *worker, const struct gan
                                     .warning = task->warning,
                                     .reason = task->reason,
                                     .message = task->message};
-    uint64_t now = time_of_day_microseconds();
     uint32_t count;
     struct error_info err = {.kind = ERROR_NONE};
-    struct api_request request;
-    CLEANUP(arena) struct arena *arena = arena_create(TASK_ARENA_MAXIMUM);
     log_message(&extender->log, task->warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "%s: %s",
                 task->reason, task->message);
     pthread_mutex_lock(&extender->events_lock);
     enum event_move move =
         event_memory_note(&extender->events, &event, extender_now_milliseconds(), &count);
     pthread_mutex_unlock(&extender->events_lock);
-    if (move == EVENT_HOLD || !arena ||
-        pod_event_request(&event, move == EVENT_CREATE ? 1 : count, now, arena, &request, &err) < 0)
-        return TASK_SUCCEEDED;
-    send(worker, task, &request);
+    bool written =
+        pod_event_write(worker->client, &event, move, count, time_of_day_microseconds(), &err) == 0;
+    if (!written)
+        log_message(&extender->log, LOG_LEVEL_WARNING, "event of pod %s/%s: %s", task->namespace,
+                    task->pod, err.text);
+    pthread_mutex_lock(&extender->events_lock);
+    event_memory_written(&extender->events, &event, written);
+    pthread_mutex_unlock(&extender->events_lock);
     return TASK_SUCCEEDED;
 }
 
