@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define CONNECTIONS_DEFAULT 256u
@@ -54,18 +55,20 @@ static int open_socket(const struct addrinfo *address)
 
 static void note_address(struct http_server *server)
 {
-    struct sockaddr_storage own;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in four;
+        struct sockaddr_in6 six;
+    } own = {.six = {.sin6_family = AF_UNSPEC}};
     socklen_t bytes = sizeof(own);
-    if (getsockname(server->fd, (struct sockaddr *)&own, &bytes) < 0)
+    if (getsockname(server->fd, &own.any, &bytes) < 0)
         return;
-    if (own.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&own;
-        server->port = ntohs(six->sin6_port);
-        server->loopback = IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+    if (own.any.sa_family == AF_INET6) {
+        server->port = ntohs(own.six.sin6_port);
+        server->loopback = IN6_IS_ADDR_LOOPBACK(&own.six.sin6_addr);
     } else {
-        const struct sockaddr_in *four = (const struct sockaddr_in *)&own;
-        server->port = ntohs(four->sin_port);
-        server->loopback = ntohl(four->sin_addr.s_addr) >> 24 == 127;
+        server->port = ntohs(own.four.sin_port);
+        server->loopback = ntohl(own.four.sin_addr.s_addr) >> 24 == 127;
     }
 }
 
@@ -177,13 +180,23 @@ static void stop_listener(struct http_listener *listener)
     free_listener(listener);
 }
 
+/* Half of the descriptors that this process may have are for others: without one for a new
+ * connection libmicrohttpd would ask for it again and again. */
+static unsigned connections_possible(unsigned wished)
+{
+    struct rlimit limit;
+    unsigned maximum = wished ? wished : CONNECTIONS_DEFAULT;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 2 >= maximum)
+        return maximum;
+    return limit.rlim_cur > 4 ? (unsigned)limit.rlim_cur / 2 : 2;
+}
+
 /* --- start and stop --------------------------------------------------------------- */
 
 static int set_up(struct http_server *server, struct error_info *err)
 {
     struct http_server_settings *settings = &server->settings;
-    settings->connections_maximum =
-        settings->connections_maximum ? settings->connections_maximum : CONNECTIONS_DEFAULT;
+    settings->connections_maximum = connections_possible(settings->connections_maximum);
     settings->idle_seconds = settings->idle_seconds ? settings->idle_seconds : IDLE_SECONDS_DEFAULT;
     settings->request_seconds =
         settings->request_seconds ? settings->request_seconds : REQUEST_SECONDS_DEFAULT;

@@ -24,7 +24,7 @@ int wire_json_member(const struct json_value *object, const char *key,
 int wire_json_text(const struct json_value *object, const char *key, const char **ret,
                    struct error_info *err)
 {
-    const struct json_value *member;
+    const struct json_value *member = NULL;
     if (wire_json_member(object, key, &member, err) < 0)
         return -1;
     const char *text = member ? json_value_text(member) : "";
