@@ -43,9 +43,9 @@ static void check_round_trip(const struct gang_plan *plan)
  * it, and must then be accepted. */
 static void check_with_right_id(const char *text, const char *refusal)
 {
-    static const char said[] = "for " KEY ", ";
+    static const char opening[] = "gang plan: id ", said[] = "for " KEY ", ";
     const char *right = strstr(refusal, said), *item = strstr(text, "id=");
-    if (!right || !item)
+    if (strncmp(refusal, opening, sizeof(opening) - 1) != 0 || !right || !item)
         return;
     char *fixed = fuzz_text((const uint8_t *)text, strlen(text));
     memcpy(fixed + (item - text) + 3, right + sizeof(said) - 1, GANG_PLAN_ID_BYTES - 1);
