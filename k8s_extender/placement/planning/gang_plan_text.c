@@ -181,7 +181,7 @@ static uint64_t count_bracket(const char *text, uint64_t most, const char **ret_
         uint64_t first = 0, last = 0;
         size_t bytes = strcspn(at, ",]"), width = strcspn(at, "-,]");
         snprintf(part, sizeof(part), "%.*s", (int)width, at);
-        bool read = parse_unsigned(part, 0, UINT32_MAX, &first, NULL) == 0;
+        bool read = parse_unsigned(part, 0, UINT64_MAX, &first, NULL) == 0;
         last = first;
         if (width < bytes) {
             snprintf(part, sizeof(part), "%.*s", (int)(bytes - width - 1), at + width + 1);

@@ -57,6 +57,9 @@ static void comes_back_from_its_text(void **state)
     plan.has_degrees = false;
     gang_plan_make_id(&plan, KEY, plan.id);
     expect_round_trip(&plan, NULL);
+    static const char *const long_numbers[] = {"n99999999999998", "n99999999999999"};
+    struct gang_plan other = plan_of(long_numbers, 2);
+    expect_round_trip(&other, NULL);
 }
 
 static void a_thousand_pods_fit(void **state)
