@@ -416,6 +416,22 @@ SUBMIT_SOURCES := \
 # Kubernetes: what is pure (objects, gangs, their placement), the API's client, the server, and
 # the two programs.
 GANG_SOURCES := \
+	k8s_extender/gang/cluster_state.c \
+	k8s_extender/gang/gang_answer.c \
+	k8s_extender/gang/gang_machine.c \
+	k8s_extender/gang/gang_members.c \
+	k8s_extender/gang/gang_outputs.c \
+	k8s_extender/gang/gang_recovery.c \
+	k8s_extender/gang/gang_report.c \
+	k8s_extender/gang/gang_table.c \
+	k8s_extender/gang/steps/gang_candidates.c \
+	k8s_extender/gang/steps/gang_planning.c \
+	k8s_extender/gang/steps/gang_steps.c \
+	k8s_extender/gang/steps/gang_tasks.c \
+	k8s_extender/gang/store/gang_events.c \
+	k8s_extender/gang/store/node_tally.c \
+	k8s_extender/gang/store/record_table.c \
+	k8s_extender/gang/store/request_match.c \
 	k8s_extender/api/gang_size.c \
 	k8s_extender/objects/gang_group.c \
 	k8s_extender/objects/gang_identity.c \
@@ -755,6 +771,7 @@ UNIT_TESTS := \
 
 # One test program each: tests/property/<name>_test.c
 PROPERTY_TESTS := \
+	tests/property/gang_machine_test.c \
 	tests/property/cluster_view_test.c \
 	tests/property/gang_plan_test.c \
 	tests/property/gpu_mapping_test.c \
@@ -836,6 +853,8 @@ BENCHES := \
 
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
+	tests/support/fake_planner.c \
+	tests/support/gang_world.c \
 	tests/support/tls_peer.c \
 	tests/support/elf_sample.c \
 	tests/support/file_tree.c \

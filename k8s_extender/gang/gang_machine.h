@@ -4,17 +4,36 @@
  * changed, time, leadership, what came of its tasks) and says what is to be done (gang_task). It
  * does no I/O, has no clock and starts no thread; its owner locks.
  *
- *     COLLECT ──all pods seen──> PLANNING ──plan──> PLANNED ──on pod 0──> RELEASED ──all bound──>
- * RUNNING ^                          │ no fit           │ plan lost            │ a pod goes │
- *        └──────────────────────────┴──────────────────┘                      └──────> DEGRADED
- * <─────┘ replan what is not bound │ all pods succeeded or gone: the gang is forgotten RELEASED
- * <───────┘
+ *     COLLECT -> PLANNING -> PLANNED -> RELEASED -> RUNNING
+ *        ^ no fit  │            │ a node or pod is lost, nothing released yet
+ *        └─────────┴────────────┘
+ *     RELEASED, RUNNING -> DEGRADED (a pod or its node is lost) -> RELEASED
  *
- * Everything is rebuilt from the objects: the plan is written to pod 0 (parplan.io/plan) before any
- * other pod hears of it; each pod's own annotations say its node. A reservation is held from the
- * plan on, until the pod is bound (it then holds its node itself), gone, or the plan is given up.
+ * COLLECT: pods of all indices are waited for; a missing, doubled or too large index is refused in
+ * one line. A plan waits for gates of others (Kueue): they may still change what the pods ask for.
+ * PLANNED: the plan is written to pod 0 (parplan.io/plan) before any pod hears of its node.
+ * RELEASED: each pod gets its annotations, with our gate gone and the node pinned in the same PATCH
+ * (mode A), or alone, which makes the scheduler try it again (modes B and C). Until the first pod
+ * is released a plan is given up when one of its nodes will not do; after that what is bound or
+ * pinned stays, and the rest is planned anew around it.
+ * DEGRADED: a replacement pod gets its rank's old node if it is sound and free (a terminating
+ * predecessor is waited for), else the nearest spare. A pod that is pinned to a bad node is
+ * deleted, so that its owner makes another. If nothing is bound and there is no other node,
+ * everything released is taken back: no gang starts in part. A gang without pods is forgotten.
  *
- * Only a leader asks for plans and writes; every machine that has synced answers.
+ * Everything is rebuilt from the objects: state is what the annotations and bindings say, and only
+ * deadlines start again. A reservation is held from the plan on, until the pod is bound (it then
+ * holds its node itself), gone, or the plan is given up; while others of the gang are bound, a lost
+ * pod's place is kept for its successor for release_milliseconds.
+ *
+ * One plan is asked for at a time. First gangs that have lost pods, then by priority (the largest
+ * of the pods'), then the one that was seen first. A gang that does not fit is passed by those
+ * behind it, until it has waited for patience_milliseconds: then those of no higher priority wait
+ * behind it, and are told so, unless it could not even have the empty cluster.
+ *
+ * Only a leader asks for plans and writes; every machine that has synced answers. A new leader
+ * first waits for a list of pods that began after gang_machine_lead, or settle_milliseconds: it
+ * must have heard what the last one wrote. A late patch of an old leader fails by its precondition.
  */
 #ifndef K8S_EXTENDER_GANG_GANG_MACHINE_H
 #define K8S_EXTENDER_GANG_GANG_MACHINE_H
@@ -33,16 +52,12 @@ enum gang_phase {
 };
 extern const char *const gang_phase_words[GANG_PHASE_COUNT];
 
-enum gang_mode { GANG_MODE_GATE, GANG_MODE_FILTER, GANG_MODE_NATIVE }; /* A, B, C */
-
-/* Annotation parplan.io/on-no-spare: a lost pod whose TP group's NVLink domain has no spare node.
- */
-enum gang_no_spare { NO_SPARE_WAIT, NO_SPARE_MOVE, NO_SPARE_RELAX };
-
 struct gang_machine_settings {
-    uint64_t release_milliseconds; /* from RELEASED until a pod must be bound: 60,000 */
-    uint64_t retry_milliseconds;   /* a gang that did not fit is tried again after so long, and
-                                    * whenever something becomes free: 30,000 */
+    uint64_t release_milliseconds;  /* from RELEASED until a pod must be bound: 60,000 */
+    uint64_t retry_milliseconds;    /* a gang that did not fit is tried again after so long, and
+                                     * whenever something becomes free: 30,000 */
+    uint64_t settle_milliseconds;   /* 0: 2,000; UINT64_MAX: only a new list of pods counts */
+    uint64_t patience_milliseconds; /* 0: 600,000 */
     struct cluster_view_sources view;
 };
 
@@ -50,7 +65,8 @@ enum gang_task_kind {
     TASK_NONE,
     TASK_ASK_SIZE,  /* read size_owner; answer: gang_machine_size */
     TASK_PLAN,      /* answer: gang_machine_planned */
-    TASK_PATCH_POD, /* annotations; release: remove the gate and pin to the node too */
+    TASK_PATCH_POD, /* annotations; release: remove the gate and pin to the node too.
+                     * preconditions: metadata.uid and metadata.resourceVersion */
     TASK_EVENT,
     TASK_DELETE_POD /* precondition: uid */
 };
@@ -59,6 +75,7 @@ struct gang_task {
     enum gang_task_kind kind;
     const char *gang;                  /* key */
     const char *namespace, *pod, *uid; /* of the pod that is written to or spoken of */
+    const char *resource_version;      /* TASK_PATCH_POD: of the pod as it was judged */
     enum gang_size_from size_from;     /* TASK_ASK_SIZE … */
     const char *size_owner;            /* … and the object's name */
     struct gang_problem *problem;      /* TASK_PLAN: the task's own; gang_task_done frees it */
@@ -76,8 +93,9 @@ void gang_task_done(struct gang_task *task);
 
 enum gang_task_result {
     TASK_SUCCEEDED,
-    TASK_CONFLICT, /* the object is gone or another of that name: 404, 409, 422 */
-    TASK_FAILED    /* try again later: no answer, 429, 5xx */
+    TASK_CONFLICT, /* the object is gone, has changed, or is another of that name: 404, 409, 422:
+                    * it was not applied */
+    TASK_FAILED    /* no answer, 429, 5xx: it may have been applied */
 };
 
 struct gang_machine;
@@ -102,7 +120,8 @@ int gang_machine_tick(struct gang_machine *machine, uint64_t now_milliseconds);
 int gang_machine_size(struct gang_machine *machine, const char *key, uint32_t size,
                       const char *problem);
 /* Takes the plan; a plan for an older problem is dropped, as is one whose nodes are no longer free.
- */
+ * plan NULL: it could not be made (memory), and is asked for again later. The task's problem stays
+ * the task's: gang_machine_finished or gang_task_done frees it. */
 int gang_machine_planned(struct gang_machine *machine, const struct gang_problem *problem,
                          struct gang_plan *plan);
 

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/gang/gang_machine.h"
+#include "base/memory.h"
+#include "k8s_extender/gang/gang_members.h"
+#include "k8s_extender/gang/gang_table.h"
+#include "k8s_extender/gang/steps/gang_candidates.h"
+#include "k8s_extender/gang/steps/gang_planning.h"
+#include "k8s_extender/gang/steps/gang_steps.h"
+#include "k8s_extender/gang/steps/gang_tasks.h"
+#include <stdio.h>
+#include <string.h>
+
+#define SETTLE_MILLISECONDS 2000u
+#define PATIENCE_MILLISECONDS 600000u
+#define WAIT_MAXIMUM_MILLISECONDS 1000u
+
+struct gang_machine *gang_machine_create(const struct gang_machine_settings *settings,
+                                         struct error_info *err)
+{
+    struct gang_machine *machine = memory_allocate(sizeof(*machine));
+    if (!machine)
+        return error_null(error_set_memory(err));
+    machine->settings = *settings;
+    if (!machine->settings.settle_milliseconds)
+        machine->settings.settle_milliseconds = SETTLE_MILLISECONDS;
+    if (!machine->settings.patience_milliseconds)
+        machine->settings.patience_milliseconds = PATIENCE_MILLISECONDS;
+    machine->state = cluster_state_create();
+    machine->table = record_table_create();
+    if (machine->state && machine->table)
+        return machine;
+    gang_machine_free(machine);
+    return error_null(error_set_memory(err));
+}
+
+void gang_machine_free(struct gang_machine *machine)
+{
+    if (!machine)
+        return;
+    if (machine->table)
+        gang_table_done(machine);
+    cluster_state_free(machine->state);
+    cluster_view_free(machine->view);
+    gang_events_done(&machine->events);
+    memory_free(machine);
+}
+
+/* --- what happens -------------------------------------------------------------------- */
+
+int gang_machine_set_node(struct gang_machine *machine, struct node_record *node)
+{
+    return cluster_state_set_node(machine->state, node, NULL);
+}
+
+void gang_machine_remove_node(struct gang_machine *machine, const char *name)
+{
+    cluster_state_remove_node(machine->state, name);
+}
+
+/* A pod of which something is heard, and one of its name that it may replace: their uids, and the
+ * gangs that they are taken out of for as long as the records change. */
+struct change {
+    char *uid, *named_uid;
+    struct gang *gang, *named_gang;
+};
+
+static void change_done(struct change *change)
+{
+    memory_free(change->uid);
+    memory_free(change->named_uid);
+}
+DEFINE_CLEANUP_DONE(change);
+
+static int take_out(struct gang_machine *machine, const struct pod_record *pod, struct change *ret)
+{
+    const struct pod_record *same = cluster_state_pod(machine->state, pod->uid);
+    const struct pod_record *named =
+        cluster_state_pod_named(machine->state, pod->namespace, pod->name);
+    if (named == same)
+        named = NULL;
+    ret->uid = memory_copy_text(pod->uid);
+    ret->named_uid = named ? memory_copy_text(named->uid) : NULL;
+    if (!ret->uid || (named && !ret->named_uid))
+        return -1;
+    ret->gang = gang_table_detach(machine, same);
+    ret->named_gang = gang_table_detach(machine, named);
+    return 0;
+}
+
+/* Whatever is known now of that uid belongs to the gang (again). */
+static void put_in(struct gang_machine *machine, const char *uid, struct gang *gang)
+{
+    const struct pod_record *pod = uid && gang ? cluster_state_pod(machine->state, uid) : NULL;
+    if (pod)
+        gang_table_attach(gang, pod);
+}
+
+/* What comes again as it was changes nothing. */
+static bool is_known(const struct gang_machine *machine, const struct pod_record *pod)
+{
+    const struct pod_record *known = cluster_state_pod(machine->state, pod->uid);
+    return known && *gang_version_of(pod) &&
+           strcmp(gang_version_of(known), gang_version_of(pod)) == 0;
+}
+
+int gang_machine_set_pod(struct gang_machine *machine, struct pod_record *pod)
+{
+    CLEANUP_DONE(change) struct change change = {.uid = NULL};
+    if (is_known(machine, pod) && !machine->listing[LIST_PODS]) {
+        pod_record_free(pod);
+        return 0;
+    }
+    bool member = pod->gang.key != NULL;
+    struct gang *gang = member ? gang_table_prepare(machine, pod) : NULL;
+    if ((member && !gang) || take_out(machine, pod, &change) < 0) {
+        pod_record_free(pod);
+        if (gang)
+            gang_table_prune(machine, gang);
+        return -1;
+    }
+    int status = cluster_state_set_pod(machine->state, pod, NULL);
+    put_in(machine, change.uid, status == 0 ? gang : change.gang);
+    put_in(machine, change.named_uid, change.named_gang);
+    struct gang *const touched[] = {gang, change.gang, change.named_gang};
+    for (size_t i = 0; i < COUNT_OF(touched); i++) {
+        bool again = (i > 0 && touched[i] == touched[0]) || (i > 1 && touched[i] == touched[1]);
+        if (touched[i] && !again)
+            gang_table_prune(machine, touched[i]);
+    }
+    return status;
+}
+
+void gang_machine_remove_pod(struct gang_machine *machine, const char *uid)
+{
+    struct gang *gang = gang_table_detach(machine, cluster_state_pod(machine->state, uid));
+    cluster_state_remove_pod(machine->state, uid);
+    if (gang)
+        gang_table_prune(machine, gang);
+}
+
+void gang_machine_begin_list(struct gang_machine *machine, enum gang_list list)
+{
+    machine->listing[list] = true;
+    if (list == LIST_PODS) {
+        machine->fresh_list = machine->leads;
+        cluster_state_begin_pods(machine->state);
+    } else {
+        cluster_state_begin_nodes(machine->state);
+    }
+}
+
+static void sweep(struct gang_machine *machine, enum gang_list list)
+{
+    size_t cursor = 0;
+    if (list == LIST_NODES) {
+        for (const struct node_record *node;
+             (node = cluster_state_unheard_node(machine->state, &cursor));)
+            cluster_state_remove_node(machine->state, node->name);
+        return;
+    }
+    for (const struct pod_record *pod; (pod = cluster_state_unheard_pod(machine->state, &cursor));)
+        gang_machine_remove_pod(machine, pod->uid);
+}
+
+int gang_machine_end_list(struct gang_machine *machine, enum gang_list list)
+{
+    if (!machine->listing[list])
+        return 0;
+    sweep(machine, list);
+    machine->listing[list] = false;
+    machine->listed[list] = true;
+    if (list == LIST_PODS && machine->fresh_list && machine->leads)
+        machine->settled = true;
+    return 0;
+}
+
+bool gang_machine_synced(const struct gang_machine *machine)
+{
+    return machine->listed[LIST_NODES] && machine->listed[LIST_PODS];
+}
+
+/* Who does not lead knows nothing but what the objects say. */
+static void forget_tasks(struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        gang_slot_forget(&gang->slots[i]);
+        gang->slots[i].fate = FATE_FINE;
+    }
+    gang_plan_free(gang->made);
+    gang->made = NULL;
+    gang->plan = NULL;
+    gang->plan_number = gang->ask_task = gang->deadline = gang->waiting_since = 0;
+    gang->wants_plan = gang->tried = gang->withdrawing = gang->late = false;
+    gang->attempt = ATTEMPT_PLAIN;
+    gang->rejected_id[0] = gang->base_id[0] = '\0';
+    gang->dirty = true;
+}
+
+void gang_machine_lead(struct gang_machine *machine, bool leads)
+{
+    if (machine->leads == leads)
+        return;
+    machine->leads = leads;
+    machine->settled = machine->fresh_list = false;
+    machine->lead_since = machine->now;
+    machine->planning = 0;
+    gang_events_done(&machine->events);
+    machine->events = (struct gang_events){.count = 0};
+    for (size_t i = 0; i < machine->gang_count; i++)
+        forget_tasks(machine->gangs[i]);
+}
+
+int gang_machine_tick(struct gang_machine *machine, uint64_t now_milliseconds)
+{
+    if (now_milliseconds > machine->now)
+        machine->now = now_milliseconds;
+    return 0;
+}
+
+int gang_machine_size(struct gang_machine *machine, const char *key, uint32_t size,
+                      const char *problem)
+{
+    struct gang *gang = gang_table_find(machine, key);
+    if (!gang)
+        return 0;
+    if (problem && *problem)
+        snprintf(gang->reason, sizeof(gang->reason), "gang %s: %.900s", key, problem);
+    else
+        gang->asked_size = size;
+    gang->dirty = true;
+    return 0;
+}
+
+int gang_machine_planned(struct gang_machine *machine, const struct gang_problem *problem,
+                         struct gang_plan *plan)
+{
+    gang_plan_answer(machine, problem, plan);
+    struct gang *gang = gang_table_find(machine, problem->key);
+    return gang ? gang_refresh(machine, gang) : 0;
+}
+
+/* --- what is to be done -------------------------------------------------------------- */
+
+static bool may_act(struct gang_machine *machine)
+{
+    uint64_t settle = machine->settings.settle_milliseconds;
+    if (!machine->leads || !gang_machine_synced(machine) || machine->listing[LIST_PODS] ||
+        machine->listing[LIST_NODES])
+        return false;
+    if (!machine->settled && settle != UINT64_MAX && machine->now - machine->lead_since >= settle)
+        machine->settled = true;
+    return machine->settled;
+}
+
+static bool is_quiet(const struct gang_machine *machine, const struct gang *gang)
+{
+    if (gang->dirty || machine->now >= gang->due)
+        return false;
+    return gang->phase == GANG_RUNNING || gang->looked_frees == cluster_state_frees(machine->state);
+}
+
+/* From where the last one ended, so that no gang's tasks wait for all of another's. */
+static int next_step(struct gang_machine *machine, struct gang_task *ret)
+{
+    for (size_t i = 0; i < machine->gang_count; i++) {
+        size_t at = (machine->cursor + i) % machine->gang_count;
+        struct gang *gang = machine->gangs[at];
+        int status = is_quiet(machine, gang) ? 0 : gang_step(machine, gang, ret);
+        if (status == 0)
+            continue;
+        gang->due = 0; /* there may be more */
+        machine->cursor = at;
+        return status;
+    }
+    return 0;
+}
+
+/* Who only answers keeps up too, so that no question finds much to do, and reports are true. */
+static int refresh_all(struct gang_machine *machine)
+{
+    for (size_t i = 0; i < machine->gang_count; i++)
+        if (gang_refresh(machine, machine->gangs[i]) < 0)
+            return -1;
+    return 0;
+}
+
+int gang_machine_next(struct gang_machine *machine, struct gang_task *ret)
+{
+    *ret = (struct gang_task){.kind = TASK_NONE};
+    if (!may_act(machine))
+        return refresh_all(machine);
+    int status = gang_task_event(machine, ret);
+    if (status == 0)
+        status = next_step(machine, ret);
+    if (status == 0)
+        status = gang_plan_next(machine, ret);
+    if (status == 0) /* what the steps had to say */
+        status = gang_task_event(machine, ret);
+    return status < 0 ? -1 : 0;
+}
+
+int gang_machine_finished(struct gang_machine *machine, struct gang_task *task,
+                          enum gang_task_result result)
+{
+    gang_task_settle(machine, task, result);
+    gang_task_done(task);
+    return 0;
+}
+
+uint64_t gang_machine_wait(const struct gang_machine *machine)
+{
+    uint64_t wait = WAIT_MAXIMUM_MILLISECONDS;
+    for (size_t i = 0; machine->leads && i < machine->gang_count; i++) {
+        const struct gang *gang = machine->gangs[i];
+        uint64_t due = gang->dirty || gang->due <= machine->now ? 0 : gang->due - machine->now;
+        wait = due < wait ? due : wait;
+    }
+    return wait;
+}
+
+const struct cluster_state *gang_machine_state(const struct gang_machine *machine)
+{
+    return machine->state;
+}
+
+struct gang_problem *gang_machine_problem(struct gang_machine *machine,
+                                          const struct pod_record *pod, uint32_t pods,
+                                          struct error_info *err)
+{
+    return gang_problem_like(machine, pod, pods, err);
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/gang/gang_members.h"
+#include "base/memory.h"
+#include "base/name_index.h"
+#include "k8s_extender/gang/annotations.h"
+#include "k8s_extender/gang/gang_recovery.h"
+#include "k8s_extender/gang/gang_table.h"
+#include "k8s_extender/gang/store/request_match.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REQUESTS_MAXIMUM_BYTES ((size_t)1 << 20)
+
+static bool is_over(const struct pod_record *pod)
+{
+    return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+}
+
+/* What is wrong first stays. */
+__attribute__((format(printf, 3, 4))) static void
+refuse(struct gang *gang, const struct pod_record *pod, const char *format, ...)
+{
+    if (gang->problem[0])
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    text_format(gang->problem, sizeof(gang->problem), format, arguments);
+    va_end(arguments);
+    gang->problem_pod = pod;
+}
+
+/* --- size -------------------------------------------------------------------------- */
+
+static uint32_t given_size(struct gang *gang)
+{
+    const struct pod_record *first = NULL;
+    for (size_t i = 0; i < gang->member_count; i++) {
+        const struct pod_record *pod = gang->members[i];
+        if (is_over(pod) || pod->terminating || pod->gang.size == 0)
+            continue;
+        if (!first)
+            first = pod;
+        if (pod->gang.size != first->gang.size)
+            refuse(gang, pod, "gang %s: pod %s says %u pods and pod %s says %u; use one size",
+                   gang->key, first->name, first->gang.size, pod->name, pod->gang.size);
+    }
+    return first ? first->gang.size : 0;
+}
+
+static int find_size(struct gang_machine *machine, struct gang *gang)
+{
+    struct gang_shape shape;
+    uint32_t size = given_size(gang);
+    if (!size)
+        size = gang->asked_size;
+    bool placed = gang_shape_find(gang, &shape);
+    if (!size && placed)
+        size = shape.pods;
+    if (size > GANG_MAXIMUM_PODS) {
+        refuse(gang, gang->members[0], "gang %s: %u pods, at most %u", gang->key, size,
+               GANG_MAXIMUM_PODS);
+        size = 0;
+    }
+    if (placed && size != shape.pods)
+        refuse(gang, gang->members[0],
+               "gang %s was placed as %u pods and now says %u; delete its pods to place it anew",
+               gang->key, shape.pods, size);
+    gang->size = size;
+    return gang_resize(machine, gang, size);
+}
+
+/* --- slots ------------------------------------------------------------------------- */
+
+/* A Worker of a PyTorchJob counts from the Master on, where there is one. */
+static void find_master(struct gang *gang)
+{
+    bool workers = false, others = false;
+    for (size_t i = 0; i < gang->member_count; i++) {
+        const struct pod_record *pod = gang->members[i];
+        const char *rank = pod_record_annotation(pod, ANNOTATION_NODE_RANK);
+        char next[16];
+        snprintf(next, sizeof(next), "%u", pod->gang.index + 1);
+        workers |= pod->gang.worker;
+        others |= !pod->gang.worker;
+        if (pod->gang.worker && rank && strcmp(rank, next) == 0)
+            gang->has_master = true;
+    }
+    if (workers && others)
+        gang->has_master = true;
+}
+
+uint32_t gang_index_of(const struct gang *gang, const struct pod_record *pod)
+{
+    uint32_t index = gang_identity_index(&pod->gang, gang->size);
+    bool shifted = pod->gang.worker && gang->has_master && index != GANG_INDEX_NONE;
+    return shifted ? index + 1 : index;
+}
+
+const char *gang_pin_of(const struct pod_record *pod)
+{
+    const char *pin = NULL;
+    for (size_t i = 0; i < pod->affinity.term_count; i++) {
+        const struct selector_term *term = &pod->affinity.terms[i];
+        const char *here = NULL;
+        for (size_t j = 0; j < term->requirement_count; j++) {
+            const struct selector_requirement *requirement = &term->requirements[j];
+            if (requirement->of_field && requirement->operator== SELECTOR_IN &&
+                                         requirement->value_count == 1)
+                here = requirement->values[0];
+        }
+        if (!here || (pin && strcmp(pin, here) != 0))
+            return NULL;
+        pin = here;
+    }
+    return pin;
+}
+
+const char *gang_promise_of(const struct pod_record *pod)
+{
+    const char *node = pod->gated ? NULL : pod_record_annotation(pod, ANNOTATION_NODE);
+    if (!node || !*node)
+        return NULL;
+    const char *pin = gang_pin_of(pod);
+    return pin ? pin : node;
+}
+
+static bool check_pod(struct gang *gang, const struct pod_record *pod, uint32_t index)
+{
+    if (pod->gang.problem) {
+        refuse(gang, pod, "gang %s: pod %s: %s", gang->key, pod->name, pod->gang.problem);
+    } else if (index == GANG_INDEX_NONE) {
+        refuse(gang, pod, "gang %s: pod %s has no index; set annotation " ANNOTATION_INDEX,
+               gang->key, pod->name);
+    } else if (index >= gang->size) {
+        refuse(gang, pod,
+               "gang %s: pod %s has index %u, but the gang has %u pods (0 to %u); "
+               "correct " ANNOTATION_SIZE " or its index",
+               gang->key, pod->name, index, gang->size, gang->size - 1);
+        return false;
+    }
+    return index < gang->size;
+}
+
+/* Of two pods of one index the one that is placed counts; the gang is refused all the same. */
+static void seat(struct gang *gang, const struct pod_record *pod, uint32_t index)
+{
+    struct gang_slot *slot = &gang->slots[index];
+    if (pod->terminating) {
+        if (pod->node)
+            slot->leaving = pod;
+        return;
+    }
+    if (slot->pod) {
+        refuse(gang, pod,
+               "gang %s: pods %s and %s both have index %u; each index from 0 to %u must be there "
+               "once",
+               gang->key, slot->pod->name, pod->name, index, gang->size - 1);
+        if (slot->pod->node || !pod->node)
+            return;
+    }
+    slot->pod = pod;
+}
+
+static int remember_pod(struct gang_slot *slot)
+{
+    if (slot->uid && (!slot->pod || strcmp(slot->uid, slot->pod->uid) != 0))
+        gang_slot_forget(slot);
+    if (!slot->pod || slot->uid)
+        return 0;
+    slot->uid = memory_copy_text(slot->pod->uid);
+    return slot->uid ? 0 : -1;
+}
+
+/* Any other version tells whether what was asked for stands: it was asked for on top of that one.
+ */
+static void settle_asked(struct gang_slot *slot)
+{
+    if (slot->asked_version && strcmp(slot->asked_version, slot->pod->resource_version) != 0) {
+        slot->quiet_until = 0;
+        slot->has_plan = false;
+        gang_slot_unsend(slot);
+    }
+}
+
+static void set_state(struct gang_slot *slot)
+{
+    const struct pod_record *pod = slot->pod;
+    slot->state = SLOT_EMPTY;
+    slot->node = NULL;
+    slot->pinned = false;
+    if (!pod)
+        return;
+    settle_asked(slot);
+    if (pod->node) {
+        slot->state = SLOT_BOUND;
+        slot->node = pod->node;
+    } else if (slot->sent_node) {
+        slot->state = SLOT_PROMISED;
+        slot->node = slot->sent_node;
+        slot->pinned = true;
+    } else if (gang_promise_of(pod)) {
+        slot->state = SLOT_PROMISED;
+        slot->node = gang_promise_of(pod);
+        slot->pinned = gang_pin_of(pod) != NULL;
+    } else {
+        slot->state = SLOT_WAITING;
+    }
+}
+
+static int fill_slots(const struct gang_machine *machine, struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        gang->slots[i].pod = gang->slots[i].leaving = NULL;
+    find_master(gang);
+    for (size_t i = 0; gang->size && i < gang->member_count; i++) {
+        const struct pod_record *pod = gang->members[i];
+        uint32_t index = gang_index_of(gang, pod);
+        if (!is_over(pod) && (pod->terminating ? index < gang->size : check_pod(gang, pod, index)))
+            seat(gang, pod, index);
+    }
+    gang->present = gang->bound = gang->promised = 0;
+    gang->pods_digest = 0;
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        struct gang_slot *slot = &gang->slots[i];
+        if (remember_pod(slot) < 0)
+            return -1;
+        set_state(slot);
+        if (slot->pod)
+            slot->missing_since = 0;
+        else if (!slot->missing_since)
+            slot->missing_since = machine->now + 1;
+        gang->present += slot->pod != NULL;
+        gang->bound += slot->state == SLOT_BOUND;
+        gang->promised += slot->state == SLOT_PROMISED;
+        if (slot->pod)
+            gang->pods_digest += name_hash_add(NAME_HASH_START, slot->uid, strlen(slot->uid));
+    }
+    return 0;
+}
+
+/* --- what the pods have in common ---------------------------------------------------- */
+
+static void read_pod(struct gang *gang, const struct pod_record *pod, const struct gang_slot *first)
+{
+    uint64_t gpus = resource_list_gpus(&pod->requests, NULL);
+    uint32_t whole = gpus > UINT32_MAX ? UINT32_MAX : (uint32_t)gpus;
+    if (pod == first->pod)
+        gang->gpus_per_pod = whole;
+    if (whole == 0)
+        refuse(gang, pod, "gang %s: pod %s asks for no GPU; give it GPUs or no gang", gang->key,
+               pod->name);
+    else if (whole != gang->gpus_per_pod)
+        refuse(gang, pod, "gang %s: pod %s asks for %u GPUs and pod %s for %u; ask for equal ones",
+               gang->key, first->pod->name, gang->gpus_per_pod, pod->name, whole);
+    gang->foreign_gates += pod->node ? 0 : pod->foreign_gates;
+    gang->foreign_uses |= pod->gated ? pod->foreign : 0;
+    gang->priority =
+        pod == first->pod || pod->priority > gang->priority ? pod->priority : gang->priority;
+    if (pod->gang.native)
+        gang->mode = GANG_MODE_NATIVE;
+    else if (pod->gated || gang_pin_of(pod))
+        gang->mode = GANG_MODE_GATE;
+}
+
+static const struct gang_slot *first_slot(const struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (gang->slots[i].pod)
+            return &gang->slots[i];
+    return NULL;
+}
+
+static bool all_ask_alike(const struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (gang->slots[i].pod && !requests_equal(&gang->slots[i].pod->requests, &gang->requests))
+            return false;
+    return true;
+}
+
+/* Reservations are released by what they were made for: they go before that changes. */
+static int find_requests(struct gang_machine *machine, struct gang *gang)
+{
+    const struct gang_slot *first = first_slot(gang);
+    if (!first || (gang->requests_arena && all_ask_alike(gang)))
+        return 0;
+    CLEANUP(arena) struct arena *arena = arena_create(REQUESTS_MAXIMUM_BYTES);
+    struct resource_list most;
+    if (!arena || resource_list_copy(&first->pod->requests, arena, &most) < 0)
+        return -1;
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        const struct pod_record *pod = gang->slots[i].pod;
+        struct resource_list next;
+        if (!pod || requests_equal(&pod->requests, &most))
+            continue;
+        if (resource_list_maximum(&most, &pod->requests, arena, &next) < 0 ||
+            resource_list_copy(&next, arena, &most) < 0)
+            return -1;
+    }
+    if (gang->requests_arena && requests_equal(&most, &gang->requests))
+        return 0;
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        (void)gang_slot_reserve(machine, gang, &gang->slots[i], NULL);
+    arena_free(gang->requests_arena);
+    gang->requests = most;
+    gang->requests_arena = move_pointer(arena);
+    return 0;
+}
+
+static void read_pods(struct gang *gang)
+{
+    const struct gang_slot *first = first_slot(gang);
+    gang->foreign_gates = gang->foreign_uses = 0;
+    gang->mode = GANG_MODE_FILTER;
+    for (uint32_t i = 0; first && i < gang->slot_count; i++)
+        if (gang->slots[i].pod)
+            read_pod(gang, gang->slots[i].pod, first);
+}
+
+/* --- reservations, phase ------------------------------------------------------------- */
+
+const char *gang_meant_node(const struct gang *gang, uint32_t index)
+{
+    const struct gang_slot *slot = &gang->slots[index];
+    if (slot->state == SLOT_BOUND || slot->state == SLOT_PROMISED)
+        return slot->node;
+    return gang->plan ? gang->plan->nodes[index] : NULL;
+}
+
+/* The place of a lost pod is kept for its successor, for a while: else whoever waits for room would
+ * have it before the owner has made another. */
+static bool is_awaited(const struct gang_machine *machine, const struct gang *gang,
+                       const struct gang_slot *slot)
+{
+    return slot->state == SLOT_EMPTY && gang->bound > 0 &&
+           machine->now < slot->missing_since + machine->settings.release_milliseconds;
+}
+
+static const char *wanted_node(const struct gang_machine *machine, const struct gang *gang,
+                               uint32_t index)
+{
+    const struct gang_slot *slot = &gang->slots[index];
+    if (is_awaited(machine, gang, slot))
+        return gang_meant_node(gang, index);
+    bool refused = gang->problem[0] && gang->bound + gang->promised == 0;
+    bool asks = slot->state == SLOT_WAITING || slot->state == SLOT_PROMISED;
+    return asks && !refused && slot->fate != FATE_LOST ? gang_meant_node(gang, index) : NULL;
+}
+
+/* What is given back first makes room for what is taken: no node counts twice in between. */
+int gang_reserve(struct gang_machine *machine, struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        struct gang_slot *slot = &gang->slots[i];
+        const char *node = wanted_node(machine, gang, i);
+        if (slot->reserved && (!node || strcmp(node, slot->reserved) != 0))
+            (void)gang_slot_reserve(machine, gang, slot, NULL);
+    }
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (gang_slot_reserve(machine, gang, &gang->slots[i], wanted_node(machine, gang, i)) < 0)
+            return -1;
+    return 0;
+}
+
+void gang_set_phase(struct gang *gang)
+{
+    uint32_t fixed = gang->bound + gang->promised;
+    bool lost = gang->present < gang->size || !gang->plan;
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        lost |= gang->slots[i].fate == FATE_LOST || gang->slots[i].fate == FATE_STRANDED;
+    if (gang->size && gang->bound == gang->size)
+        gang->phase = GANG_RUNNING;
+    else if (fixed)
+        gang->phase = lost ? GANG_DEGRADED : GANG_RELEASED;
+    else if (gang->plan)
+        gang->phase = GANG_PLAN_MADE;
+    else
+        gang->phase = gang->plan_number ? GANG_PLANNING : GANG_COLLECT;
+}
+
+int gang_refresh(struct gang_machine *machine, struct gang *gang)
+{
+    if (!gang->dirty)
+        return 0;
+    gang->problem[0] = '\0';
+    gang->problem_pod = NULL;
+    gang->due = 0;
+    if (gang->member_count == 0)
+        return 0;
+    if (find_size(machine, gang) < 0 || fill_slots(machine, gang) < 0 ||
+        find_requests(machine, gang) < 0)
+        return -1;
+    read_pods(gang);
+    if (gang_adopt_plan(gang) < 0)
+        return -1;
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (gang->slots[i].state == SLOT_EMPTY || gang->slots[i].state == SLOT_BOUND)
+            gang->slots[i].fate = FATE_FINE;
+    if (gang_reserve(machine, gang) < 0)
+        return -1;
+    gang_set_phase(gang);
+    gang->dirty = false;
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gang_members: a gang's slots, counts and reservations from its pods. The same on every machine
+ * that has heard the same, whether it leads or not.
+ */
+#ifndef K8S_EXTENDER_GANG_GANG_MEMBERS_H
+#define K8S_EXTENDER_GANG_GANG_MEMBERS_H
+
+#include "k8s_extender/gang/gang_state.h"
+
+/* Does nothing unless the gang is dirty. -1: out of memory; it stays dirty. */
+int gang_refresh(struct gang_machine *machine, struct gang *gang);
+/* Reservations as slots and plan say now. */
+int gang_reserve(struct gang_machine *machine, struct gang *gang);
+void gang_set_phase(struct gang *gang);
+/* The slot's pod's index, as the pods are numbered in this gang; GANG_INDEX_NONE: it has none. */
+uint32_t gang_index_of(const struct gang *gang, const struct pod_record *pod);
+/* Whether the scheduler itself is bound to that one node: the node, or NULL. */
+const char *gang_pin_of(const struct pod_record *pod);
+/* Where it was released to, by its annotation: only of pods that are not gated; NULL: nowhere. */
+const char *gang_promise_of(const struct pod_record *pod);
+
+/* The node that the pod of that index is on, or is to have; NULL: none yet. */
+const char *gang_meant_node(const struct gang *gang, uint32_t index);
+
+#endif

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/gang/steps/gang_candidates.h"
+#include "base/memory.h"
+#include "k8s_extender/gang/gang_members.h"
+#include "k8s_extender/gang/gang_outputs.h"
+#include "k8s_extender/gang/gang_recovery.h"
+#include "k8s_extender/gang/store/node_tally.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROBLEM_MAXIMUM_BYTES ((size_t)64 << 20)
+
+/* --- judging ----------------------------------------------------------------------- */
+
+static int tally_slots(const struct gang *gang, struct node_tallies *tallies)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        const char *node = gang_meant_node(gang, i);
+        struct node_tally *tally = node ? node_tallies_open(tallies, node) : NULL;
+        if (node && !tally)
+            return -1;
+        if (tally)
+            tally->bound += gang->slots[i].state == SLOT_BOUND;
+    }
+    return 0;
+}
+
+static void measure(const struct gang_machine *machine, const struct gang *gang,
+                    struct node_tally *tally)
+{
+    if (tally->measured)
+        return;
+    tally->measured = true;
+    tally->room =
+        cluster_state_room(machine->state, tally->node, &gang->requests, gang->key, gang->size);
+    uint32_t capacity =
+        cluster_state_capacity(machine->state, tally->node, &gang->requests, gang->size);
+    tally->capacity = capacity > tally->bound ? capacity - tally->bound : 0;
+}
+
+static bool fits(const struct gang_machine *machine, const char *node, const struct pod_record *pod)
+{
+    const struct node_record *record = cluster_state_node(machine->state, node);
+    return record && node_unfit_for(record, pod) == NODE_FITS;
+}
+
+/* What is pinned can only be deleted, which is not done for what may come right by itself: a node
+ * that is full for the moment. */
+static void judge_promised(const struct gang_machine *machine, struct gang *gang,
+                           struct gang_slot *slot, struct node_tally *tally)
+{
+    measure(machine, gang, tally);
+    const char *planned = gang->plan ? gang->plan->nodes[slot - gang->slots] : tally->node;
+    bool strays = !slot->pinned && strcmp(planned, tally->node) != 0;
+    bool strict = !slot->pinned || gang->late;
+    uint32_t allowance = strict && tally->room < tally->capacity ? tally->room : tally->capacity;
+    if (!strays && tally->promised < allowance && fits(machine, tally->node, slot->pod)) {
+        tally->promised++;
+        slot->fate = FATE_FINE;
+    } else {
+        slot->fate = FATE_STRANDED;
+    }
+}
+
+static void judge_waiting(const struct gang_machine *machine, struct gang *gang,
+                          struct gang_slot *slot, struct node_tally *tally)
+{
+    measure(machine, gang, tally);
+    if (!fits(machine, tally->node, slot->pod)) {
+        slot->fate = FATE_LOST;
+    } else if (tally->promised + tally->waiting < tally->room) {
+        tally->waiting++;
+        slot->fate = FATE_FINE;
+    } else {
+        bool behind =
+            slot->leaving && strcmp(slot->leaving->node, tally->node) == 0 && tally->capacity > 0;
+        slot->fate = behind ? FATE_BLOCKED : FATE_LOST;
+    }
+}
+
+static void judge_slots(const struct gang_machine *machine, struct gang *gang,
+                        struct node_tallies *tallies, enum slot_state state)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        struct gang_slot *slot = &gang->slots[i];
+        const char *node = gang_meant_node(gang, i);
+        struct node_tally *tally = node ? node_tallies_find(tallies, node) : NULL;
+        if (slot->state != state)
+            continue;
+        if (state == SLOT_PROMISED)
+            judge_promised(machine, gang, slot, tally);
+        else if (tally)
+            judge_waiting(machine, gang, slot, tally);
+        else
+            slot->fate = FATE_LOST;
+    }
+}
+
+int gang_judge(struct gang_machine *machine, struct gang *gang, struct gang_judgement *ret)
+{
+    CLEANUP_DONE(node_tallies) struct node_tallies tallies = {.count = 0};
+    if (node_tallies_init(&tallies, gang->slot_count) < 0 || tally_slots(gang, &tallies) < 0)
+        return -1;
+    judge_slots(machine, gang, &tallies, SLOT_PROMISED);
+    judge_slots(machine, gang, &tallies, SLOT_WAITING);
+    *ret = (struct gang_judgement){.lost = 0};
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        struct gang_slot *slot = &gang->slots[i];
+        bool stranded = slot->fate == FATE_STRANDED;
+        ret->lost += slot->fate == FATE_LOST;
+        ret->blocked += slot->fate == FATE_BLOCKED;
+        ret->stranded += stranded;
+        if (stranded && !slot->bad_since)
+            slot->bad_since = machine->now + 1;
+        else if (!stranded)
+            slot->bad_since = 0;
+    }
+    return 0;
+}
+
+bool gang_share_group(const struct gang *gang, uint32_t first, uint32_t second)
+{
+    uint32_t pods = gang->plan && gang->plan->has_degrees ? gang_plan_group_pods(gang->plan) : 1;
+    return first / (pods ? pods : 1) == second / (pods ? pods : 1);
+}
+
+/* --- the problem ------------------------------------------------------------------- */
+
+/* What is asked of the nodes. */
+struct demand {
+    const char *owner; /* whose reservations do not count; NULL: nobody's */
+    uint32_t pods;
+    const struct resource_list *requests;
+    struct resource_list gpus;       /* the GPUs alone, in the problem's arena */
+    const struct pod_record **kinds; /* one pod of each kind, as far as nodes are concerned */
+    size_t kind_count;
+    struct node_tallies *tallies; /* of nodes that are taken: `bound`, and `promised` for fixed */
+};
+
+static int find_view(struct gang_machine *machine, struct error_info *err)
+{
+    uint64_t generation = cluster_state_generation(machine->state);
+    if (machine->view && machine->view_generation == generation)
+        return 0;
+    const struct node_record *const *nodes = cluster_state_nodes(machine->state);
+    size_t count = cluster_state_node_count(machine->state);
+    if (count && !nodes)
+        return error_set_memory(err);
+    struct cluster_view *view = cluster_view_create(nodes, count, &machine->settings.view, err);
+    if (!view)
+        return -1;
+    cluster_view_free(machine->view);
+    machine->view = view;
+    machine->view_generation = generation;
+    return 0;
+}
+
+static int find_gpus(struct demand *demand, struct arena *arena)
+{
+    const struct resource_list *all = demand->requests;
+    struct resource_amount *gpus = arena_allocate_array(arena, all->other_count + 1, sizeof(*gpus));
+    for (unsigned i = 0; gpus && i < all->other_count; i++)
+        if (resource_is_gpu(all->others[i].name))
+            gpus[demand->gpus.other_count++] = all->others[i];
+    demand->gpus.others = gpus;
+    return gpus ? 0 : -1;
+}
+
+static enum gang_turned_away why_full(const struct gang_machine *machine, const char *node,
+                                      const struct demand *demand)
+{
+    if (cluster_state_room_unpromised(machine->state, node, demand->requests, 1) > 0)
+        return AWAY_PROMISED;
+    if (cluster_state_room_unpromised(machine->state, node, &demand->gpus, 1) > 0)
+        return AWAY_SHORT;
+    return AWAY_FULL;
+}
+
+static enum gang_turned_away why_unfit(enum node_unfit unfit)
+{
+    static const enum gang_turned_away reasons[NODE_UNFIT_COUNT] = {
+        [NODE_NOT_READY] = AWAY_NOT_READY,
+        [NODE_CORDONED] = AWAY_CORDONED,
+        [NODE_GOING] = AWAY_CORDONED,
+        [NODE_TAINTED] = AWAY_TAINTED,
+        [NODE_NOT_SELECTED] = AWAY_NOT_SELECTED,
+    };
+    return reasons[unfit];
+}
+
+static enum node_unfit unfit_for_any(const struct node_record *node, const struct demand *demand)
+{
+    enum node_unfit unfit = NODE_FITS;
+    for (size_t i = 0; unfit == NODE_FITS && i < demand->kind_count; i++)
+        unfit = node_unfit_for(node, demand->kinds[i]);
+    return unfit;
+}
+
+/* Slots of one node; what turns it away is counted. *capacity grows by what it could ever hold. */
+static uint32_t slots_of(const struct gang_machine *machine, const struct node_record *node,
+                         const struct demand *demand, struct gang_problem *problem,
+                         uint64_t *capacity)
+{
+    const struct node_tally *tally =
+        demand->tallies ? node_tallies_find(demand->tallies, node->name) : NULL;
+    uint32_t bound = tally ? tally->bound : 0, fixed = tally ? tally->promised : 0;
+    enum node_unfit unfit = unfit_for_any(node, demand);
+    uint32_t room = 0;
+    if (unfit == NODE_FITS) {
+        room = cluster_state_room(machine->state, node->name, demand->requests, demand->owner,
+                                  demand->pods);
+        *capacity +=
+            cluster_state_capacity(machine->state, node->name, demand->requests, demand->pods);
+    }
+    if (room + bound == 0 && fixed == 0)
+        problem->turned_away[unfit != NODE_FITS ? why_unfit(unfit)
+                                                : why_full(machine, node->name, demand)]++;
+    return room + bound > fixed ? room + bound : fixed;
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct gang_candidate *first = left, *second = right;
+    return (first->node > second->node) - (first->node < second->node);
+}
+
+/* Returns whether the pods could have the cluster if it were empty; -1: out of memory. */
+static int find_candidates(struct gang_machine *machine, const struct demand *demand,
+                           struct gang_problem *problem)
+{
+    const struct node_record *const *nodes = cluster_state_nodes(machine->state);
+    size_t count = cluster_state_node_count(machine->state);
+    struct gang_candidate *found = arena_allocate_array(problem->arena, count + 1, sizeof(*found));
+    uint64_t capacity = 0;
+    if (!found || (count && !nodes))
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t node = cluster_view_find(problem->view, nodes[i]->name);
+        uint32_t slots =
+            node == VIEW_NODE_NONE ? 0 : slots_of(machine, nodes[i], demand, problem, &capacity);
+        if (slots)
+            found[problem->candidate_count++] = (struct gang_candidate){
+                .node = node, .slots = slots < demand->pods ? slots : demand->pods};
+    }
+    qsort(found, problem->candidate_count, sizeof(*found), compare_candidates);
+    problem->candidates = found;
+    return capacity >= demand->pods;
+}
+
+/* The parts of a problem that a pod says. */
+static int copy_pod(struct gang_problem *problem, const struct pod_record *pod)
+{
+    struct arena *arena = problem->arena;
+    problem->namespace = arena_copy_text(arena, pod->namespace);
+    if (!problem->namespace || gang_copy_inputs(&pod->annotations, arena, &problem->inputs) < 0)
+        return -1;
+    const char **arguments =
+        arena_allocate_array(arena, pod->argument_count + 1, sizeof(*arguments));
+    for (size_t i = 0; arguments && i < pod->argument_count; i++)
+        if (!(arguments[i] = arena_copy_text(arena, pod->arguments[i])))
+            return -1;
+    problem->arguments = arguments;
+    problem->argument_count = pod->argument_count;
+    return arguments ? 0 : -1;
+}
+
+static struct gang_problem *open_problem(struct gang_machine *machine, const char *key,
+                                         uint32_t pods, uint32_t gpus, struct error_info *err)
+{
+    if (find_view(machine, err) < 0)
+        return NULL;
+    struct arena *arena = arena_create(PROBLEM_MAXIMUM_BYTES);
+    struct gang_problem *problem = arena ? arena_allocate(arena, sizeof(*problem)) : NULL;
+    if (!problem) {
+        arena_free(arena);
+        return error_null(error_set_memory(err));
+    }
+    *problem = (struct gang_problem){.arena = arena,
+                                     .pods = pods,
+                                     .gpus_per_pod = gpus,
+                                     .view = cluster_view_share(machine->view),
+                                     .key = arena_copy_text(arena, key)};
+    if (problem->key)
+        return problem;
+    gang_problem_free(problem);
+    return error_null(error_set_memory(err));
+}
+
+static bool kind_is_known(const struct demand *demand, const struct pod_record *pod)
+{
+    for (size_t i = 0; i < demand->kind_count; i++)
+        if (gang_pods_alike(demand->kinds[i], pod))
+            return true;
+    return false;
+}
+
+static int find_kinds(const struct gang *gang, struct demand *demand, struct arena *arena)
+{
+    demand->kinds = arena_allocate_array(arena, gang->slot_count + 1, sizeof(*demand->kinds));
+    for (uint32_t i = 0; demand->kinds && i < gang->slot_count; i++) {
+        const struct gang_slot *slot = &gang->slots[i];
+        if (slot->state == SLOT_WAITING && !kind_is_known(demand, slot->pod))
+            demand->kinds[demand->kind_count++] = slot->pod;
+    }
+    return demand->kinds ? 0 : -1;
+}
+
+static bool moves(const struct gang *gang, uint32_t index)
+{
+    if (gang->attempt != ATTEMPT_MOVE)
+        return false;
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (gang->slots[i].fate == FATE_LOST && gang_share_group(gang, i, index))
+            return true;
+    return false;
+}
+
+/* The node that the pod of that index keeps, or NULL. */
+static const char *kept_node(const struct gang *gang, uint32_t index)
+{
+    const struct gang_slot *slot = &gang->slots[index];
+    if (slot->fate == FATE_LOST || slot->fate == FATE_STRANDED || moves(gang, index))
+        return NULL;
+    return gang_meant_node(gang, index);
+}
+
+/* -1: out of memory; 1: a bound pod is on a node that nobody knows. */
+static int fix_nodes(struct gang *gang, struct demand *demand, struct gang_problem *problem)
+{
+    uint32_t *fixed = arena_allocate_array(problem->arena, gang->size, sizeof(*fixed));
+    problem->fixed = fixed;
+    for (uint32_t i = 0; fixed && i < gang->size; i++) {
+        const struct gang_slot *slot = &gang->slots[i];
+        const char *node = kept_node(gang, i);
+        fixed[i] = node ? cluster_view_find(problem->view, node) : VIEW_NODE_NONE;
+        if (node && fixed[i] == VIEW_NODE_NONE && slot->state != SLOT_EMPTY) {
+            snprintf(gang->reason, sizeof(gang->reason),
+                     "gang %s: pod %s is on node %s, which is gone; it is waited for until that "
+                     "pod is deleted",
+                     gang->key, slot->pod->name, node);
+            return 1;
+        }
+        struct node_tally *tally =
+            fixed[i] != VIEW_NODE_NONE ? node_tallies_open(demand->tallies, node) : NULL;
+        if (fixed[i] != VIEW_NODE_NONE && !tally)
+            return -1;
+        if (tally) {
+            tally->promised++;
+            tally->bound += slot->state == SLOT_BOUND;
+        }
+    }
+    return fixed ? 0 : -1;
+}
+
+static void set_degrees(const struct gang *gang, struct gang_problem *problem)
+{
+    struct gang_shape shape = {.has_degrees = false};
+    if (gang->plan) {
+        shape.has_degrees = gang->plan->has_degrees;
+        shape.degrees = gang->plan->degrees;
+        shape.order = gang->plan->order;
+    } else if (!gang_shape_find(gang, &shape) || shape.pods != gang->size ||
+               shape.gpus_per_pod != gang->gpus_per_pod) {
+        shape.has_degrees = false;
+    }
+    problem->has_degrees = shape.has_degrees;
+    problem->degrees = shape.degrees;
+    problem->order = shape.order;
+    problem->relax = gang->attempt == ATTEMPT_RELAX;
+}
+
+static const struct pod_record *speaker(const struct gang *gang)
+{
+    const struct pod_record *first = NULL;
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        const struct pod_record *pod = gang->slots[i].pod;
+        if (pod && pod->annotations.count > 0)
+            return pod;
+        first = first ? first : pod;
+    }
+    return first;
+}
+
+int gang_problem_create(struct gang_machine *machine, struct gang *gang, struct gang_problem **ret,
+                        struct error_info *err)
+{
+    CLEANUP(gang_problem)
+    struct gang_problem *problem =
+        open_problem(machine, gang->key, gang->size, gang->gpus_per_pod, err);
+    CLEANUP_DONE(node_tallies) struct node_tallies tallies = {.count = 0};
+    struct demand demand = {
+        .owner = gang->key, .pods = gang->size, .requests = &gang->requests, .tallies = &tallies};
+    if (!problem)
+        return -1;
+    if (node_tallies_init(&tallies, gang->size) < 0)
+        return error_set_memory(err);
+    int fixed = gang->bound + gang->promised > 0 ? fix_nodes(gang, &demand, problem) : 0;
+    if (fixed == 1) {
+        *ret = NULL;
+        return 0;
+    }
+    if (fixed < 0 || copy_pod(problem, speaker(gang)) < 0 ||
+        find_gpus(&demand, problem->arena) < 0 || find_kinds(gang, &demand, problem->arena) < 0)
+        return error_set_memory(err);
+    int possible = find_candidates(machine, &demand, problem);
+    if (possible < 0)
+        return error_set_memory(err);
+    gang->possible = possible;
+    if (problem->fixed)
+        set_degrees(gang, problem);
+    *ret = move_pointer(problem);
+    return 0;
+}
+
+struct gang_problem *gang_problem_like(struct gang_machine *machine, const struct pod_record *pod,
+                                       uint32_t pods, struct error_info *err)
+{
+    uint64_t gpus = resource_list_gpus(&pod->requests, NULL);
+    if (gpus == 0 || gpus > DEGREE_MAXIMUM || pods == 0 || pods > GANG_MAXIMUM_PODS)
+        return error_null(error_set(err,
+                                    "%u pods of %u GPUs cannot be planned; ask for 1 to %u pods "
+                                    "with GPUs",
+                                    pods, gpus > UINT32_MAX ? UINT32_MAX : (unsigned)gpus,
+                                    GANG_MAXIMUM_PODS));
+    const char *key = pod->gang.key ? pod->gang.key : pod->name;
+    CLEANUP(gang_problem)
+    struct gang_problem *problem = open_problem(machine, key, pods, (uint32_t)gpus, err);
+    if (!problem)
+        return NULL;
+    struct demand demand = {
+        .pods = pods, .requests = &pod->requests, .kinds = &pod, .kind_count = 1};
+    if (copy_pod(problem, pod) < 0 || find_gpus(&demand, problem->arena) < 0 ||
+        find_candidates(machine, &demand, problem) < 0)
+        return error_null(error_set_memory(err));
+    return move_pointer(problem);
+}

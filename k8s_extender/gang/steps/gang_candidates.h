@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gang_candidates: which nodes will do for a gang's pods: those that it has been given (the leader
+ * judges them again and again until the pods are bound), and those that a plan may choose from.
+ */
+#ifndef K8S_EXTENDER_GANG_GANG_CANDIDATES_H
+#define K8S_EXTENDER_GANG_GANG_CANDIDATES_H
+
+#include "k8s_extender/gang/gang_state.h"
+
+struct gang_judgement {
+    uint32_t lost, stranded, blocked;
+};
+
+/* Sets every slot's fate: a node that is gone, that the scheduler would refuse, or where there is
+ * no room but what this gang has reserved itself, will not do. After the deadline (gang->late) a
+ * pod pinned to a node without room counts as stranded too. */
+int gang_judge(struct gang_machine *machine, struct gang *gang, struct gang_judgement *ret);
+
+/* Everything that planning needs, as a copy. Pods that are bound or released, and unless nothing is
+ * those that have a good node, keep it; with ATTEMPT_MOVE not those that share a TP group with a
+ * lost one. *ret: NULL where it cannot be asked now: gang->reason says why. */
+int gang_problem_create(struct gang_machine *machine, struct gang *gang, struct gang_problem **ret,
+                        struct error_info *err);
+/* Of so many pods like that one, of no gang. */
+struct gang_problem *gang_problem_like(struct gang_machine *machine, const struct pod_record *pod,
+                                       uint32_t pods, struct error_info *err);
+/* Whether slots a and b share a TP group under the gang's plan. */
+bool gang_share_group(const struct gang *gang, uint32_t first, uint32_t second);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/gang/steps/gang_planning.h"
+#include "k8s_extender/gang/annotations.h"
+#include "k8s_extender/gang/gang_members.h"
+#include "k8s_extender/gang/gang_outputs.h"
+#include "k8s_extender/gang/gang_recovery.h"
+#include "k8s_extender/gang/gang_table.h"
+#include "k8s_extender/gang/steps/gang_candidates.h"
+#include "k8s_extender/gang/steps/gang_tasks.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_placed(const struct gang *gang) { return gang->bound + gang->promised > 0; }
+
+bool gang_plan_is_due(const struct gang_machine *machine, struct gang *gang)
+{
+    if (gang->tried_digest != gang->pods_digest) {
+        gang->tried = false;
+        gang->attempt = ATTEMPT_PLAIN;
+        gang->tried_digest = gang->pods_digest;
+    }
+    if (!gang->tried || machine->now >= gang->retry_at)
+        return true;
+    uint64_t due = gang->retry_at, soon = gang->tried_at + PLAN_RETRY_MILLISECONDS;
+    if (gang->outcome == GANG_NO_FIT && cluster_state_frees(machine->state) != gang->tried_frees &&
+        soon < due)
+        due = soon;
+    if (machine->now >= due)
+        return true;
+    gang->due = due < gang->due ? due : gang->due;
+    return false;
+}
+
+/* --- whose turn it is ---------------------------------------------------------------- */
+
+static bool comes_before(const struct gang *gang, const struct gang *other)
+{
+    if (is_placed(gang) != is_placed(other))
+        return is_placed(gang);
+    if (gang->priority != other->priority)
+        return gang->priority > other->priority;
+    return gang->arrival < other->arrival;
+}
+
+/* Whether those behind it have to wait: it has waited for long, and could have the empty cluster.
+ */
+static bool bars(const struct gang_machine *machine, const struct gang *gang)
+{
+    uint64_t patience = machine->settings.patience_milliseconds;
+    return gang->tried && gang->possible && !is_placed(gang) && !gang->plan &&
+           gang->outcome == GANG_NO_FIT && gang->waiting_since && gang->present == gang->size &&
+           machine->now - gang->waiting_since >= patience;
+}
+
+static struct gang *first_of(const struct gang_machine *machine, bool barring)
+{
+    struct gang *first = NULL;
+    for (size_t i = 0; i < machine->gang_count; i++) {
+        struct gang *gang = machine->gangs[i];
+        if ((barring ? bars(machine, gang) : gang->wants_plan) &&
+            (!first || comes_before(gang, first)))
+            first = gang;
+    }
+    return first;
+}
+
+static void tell_order(const struct gang_machine *machine, const struct gang *next)
+{
+    for (size_t i = 0; i < machine->gang_count; i++) {
+        struct gang *gang = machine->gangs[i];
+        if (gang->wants_plan && gang != next && !gang->tried)
+            snprintf(gang->reason, sizeof(gang->reason),
+                     "gang %s waits for its turn to be planned, behind gang %s", gang->key,
+                     next->key);
+    }
+}
+
+int gang_plan_next(struct gang_machine *machine, struct gang_task *ret)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    struct gang *gang = machine->planning ? NULL : first_of(machine, false);
+    struct gang *bar = gang ? first_of(machine, true) : NULL;
+    if (!gang)
+        return 0;
+    if (bar && bar != gang && !is_placed(gang) && comes_before(bar, gang)) {
+        snprintf(gang->reason, sizeof(gang->reason),
+                 "gang %s waits behind gang %s, which has waited for %" PRIu64
+                 " s and must not be passed any more",
+                 gang->key, bar->key, (machine->now - bar->waiting_since) / 1000);
+        return 0;
+    }
+    tell_order(machine, gang);
+    struct gang_problem *problem = NULL;
+    if (gang_problem_create(machine, gang, &problem, &err) < 0)
+        return -1;
+    gang->wants_plan = false;
+    gang->tried_at = machine->now;
+    gang->asked_frees = cluster_state_frees(machine->state);
+    if (problem)
+        return gang_task_plan(machine, gang, problem, ret);
+    gang->tried = true;
+    gang->outcome = GANG_NO_FIT;
+    gang->tried_frees = gang->asked_frees;
+    gang->retry_at = machine->now + TASK_RETRY_MILLISECONDS;
+    return 0;
+}
+
+/* --- the answer ---------------------------------------------------------------------- */
+
+/* Whether the plan leaves where it is what cannot move, and the rest has room. It was made from a
+ * copy, and much may have happened since. */
+static bool holds(struct gang_machine *machine, struct gang *gang, const struct gang_plan *plan)
+{
+    struct gang_judgement judgement;
+    if (plan->pods != gang->size || plan->gpus_per_pod != gang->gpus_per_pod)
+        return false;
+    for (uint32_t i = 0; i < gang->size; i++) {
+        const struct gang_slot *slot = &gang->slots[i];
+        bool stays = slot->state == SLOT_BOUND || slot->state == SLOT_PROMISED;
+        if (stays && slot->fate != FATE_STRANDED && strcmp(slot->node, plan->nodes[i]) != 0)
+            return false;
+    }
+    const struct gang_plan *old = gang->plan;
+    gang->plan = plan;
+    bool good = gang_judge(machine, gang, &judgement) == 0 && judgement.lost == 0;
+    gang->plan = old;
+    return good;
+}
+
+static void set_reason(struct gang *gang, const struct gang_plan *plan)
+{
+    snprintf(gang->reason, sizeof(gang->reason), "gang %s: %.900s", gang->key, plan->reason);
+}
+
+static const struct pod_record *spokesman(const struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (gang->slots[i].pod)
+            return gang->slots[i].pod;
+    return NULL;
+}
+
+static void tell(struct gang_machine *machine, const struct gang *gang, bool warning,
+                 const char *reason)
+{
+    const struct pod_record *pod = spokesman(gang);
+    if (pod)
+        gang_events_add(&machine->events, pod, warning, reason, gang->reason);
+}
+
+/* on-no-spare: move. The pods of a lost one's TP group that are placed go; their successors are
+ * planned together with it. */
+static bool condemn_group(struct gang *gang)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        struct gang_slot *slot = &gang->slots[i];
+        if (slot->state != SLOT_BOUND && slot->state != SLOT_PROMISED)
+            continue;
+        for (uint32_t lost = 0; lost < gang->slot_count && !slot->condemned; lost++)
+            if (gang->slots[lost].fate == FATE_LOST && gang_share_group(gang, lost, i))
+                slot->condemned = any = true;
+    }
+    return any;
+}
+
+static void take(struct gang_machine *machine, struct gang *gang, struct gang_plan *plan)
+{
+    bool again = is_placed(gang);
+    gang->tried = false;
+    gang->waiting_since = 0;
+    set_reason(gang, plan);
+    gang_take_plan(gang, plan);
+    tell(machine, gang, false, again ? "GangReplanned" : "GangPlanned");
+}
+
+static void postpone(struct gang_machine *machine, struct gang *gang, const struct gang_plan *plan)
+{
+    gang->tried = true;
+    gang->outcome = plan->outcome;
+    gang->tried_frees = gang->asked_frees;
+    gang->retry_at = machine->now + machine->settings.retry_milliseconds;
+    set_reason(gang, plan);
+    tell(machine, gang, true, plan->outcome == GANG_NO_FIT ? "GangWaiting" : "GangRefused");
+    /* No gang starts in part. */
+    if (gang->bound == 0 && gang->promised > 0)
+        gang->withdrawing = true;
+}
+
+/* What is tried next where the TP group's domain has no spare. */
+static enum plan_attempt next_attempt(const struct gang *gang, const struct gang_plan *plan)
+{
+    if (gang->attempt != ATTEMPT_PLAIN || !plan->no_spare || plan->outcome != GANG_NO_FIT)
+        return ATTEMPT_PLAIN;
+    const char *policy = gang_input(gang, ANNOTATION_ON_NO_SPARE);
+    if (strcmp(policy, "relax") == 0)
+        return ATTEMPT_RELAX;
+    return strcmp(policy, "move") == 0 ? ATTEMPT_MOVE : ATTEMPT_PLAIN;
+}
+
+/* Returns whether the plan was taken. */
+static bool judge_answer(struct gang_machine *machine, struct gang *gang, struct gang_plan *plan)
+{
+    enum plan_attempt next = next_attempt(gang, plan), attempt = gang->attempt;
+    gang->attempt = next;
+    if (plan->outcome != GANG_PLANNED) {
+        if (next == ATTEMPT_PLAIN)
+            postpone(machine, gang, plan);
+        else
+            gang->tried = false;
+        return false;
+    }
+    if (attempt == ATTEMPT_MOVE && condemn_group(gang)) {
+        gang->tried = true;
+        gang->retry_at = machine->now + machine->settings.retry_milliseconds;
+        return false;
+    }
+    if (holds(machine, gang, plan)) {
+        take(machine, gang, plan);
+        return true;
+    }
+    gang->tried = true; /* the cluster has changed meanwhile */
+    gang->outcome = GANG_NO_FIT;
+    gang->retry_at = machine->now + PLAN_RETRY_MILLISECONDS;
+    return false;
+}
+
+void gang_plan_answer(struct gang_machine *machine, const struct gang_problem *problem,
+                      struct gang_plan *plan)
+{
+    struct gang *gang = gang_table_find(machine, problem->key);
+    bool awaited = machine->planning && machine->planning == problem->number;
+    if (awaited)
+        machine->planning = 0;
+    if (!gang || !awaited || gang->plan_number != problem->number || !plan) {
+        gang_plan_free(plan);
+        return; /* without a plan gang_task_settle sees to it */
+    }
+    gang->plan_number = 0;
+    bool usable = gang_refresh(machine, gang) == 0 && !gang->problem[0] &&
+                  gang->tried_digest == gang->pods_digest;
+    gang->dirty = true;
+    /* A gang that is placed may lack pods; one that is not starts whole. */
+    usable &= gang->present == gang->size || is_placed(gang);
+    if (!usable || !judge_answer(machine, gang, plan))
+        gang_plan_free(plan);
+}

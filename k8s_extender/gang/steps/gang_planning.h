@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gang_planning: which gang is planned next, and what becomes of its plan.
+ */
+#ifndef K8S_EXTENDER_GANG_GANG_PLANNING_H
+#define K8S_EXTENDER_GANG_GANG_PLANNING_H
+
+#include "k8s_extender/gang/gang_state.h"
+
+#define PLAN_RETRY_MILLISECONDS 500u /* after something became free, at the earliest */
+
+/* Whether the gang may be tried (again) now; else gang->due is when. */
+bool gang_plan_is_due(const struct gang_machine *machine, struct gang *gang);
+/* Asks for the plan of the first of those that want one. 1: *ret is the task; 0: none. */
+int gang_plan_next(struct gang_machine *machine, struct gang_task *ret);
+/* Takes the plan. */
+void gang_plan_answer(struct gang_machine *machine, const struct gang_problem *problem,
+                      struct gang_plan *plan);
+
+#endif

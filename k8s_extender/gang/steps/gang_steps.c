@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/gang/steps/gang_steps.h"
+#include "k8s_extender/gang/annotations.h"
+#include "k8s_extender/gang/gang_members.h"
+#include "k8s_extender/gang/gang_outputs.h"
+#include "k8s_extender/gang/gang_recovery.h"
+#include "k8s_extender/gang/steps/gang_candidates.h"
+#include "k8s_extender/gang/steps/gang_planning.h"
+#include "k8s_extender/gang/steps/gang_tasks.h"
+#include <stdio.h>
+#include <string.h>
+
+static void wait_until(struct gang *gang, uint64_t due)
+{
+    if (due < gang->due)
+        gang->due = due;
+}
+
+/* Whether something may be asked for that slot's pod now. */
+static bool is_idle(const struct gang_machine *machine, struct gang *gang,
+                    const struct gang_slot *slot)
+{
+    if (slot->task)
+        return false;
+    if (machine->now >= slot->quiet_until)
+        return true;
+    wait_until(gang, slot->quiet_until);
+    return false;
+}
+
+static const struct pod_record *spokesman(const struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (gang->slots[i].pod)
+            return gang->slots[i].pod;
+    return gang->member_count ? gang->members[0] : NULL;
+}
+
+static void tell(struct gang_machine *machine, const struct pod_record *pod, bool warning,
+                 const char *reason, const char *message)
+{
+    if (pod)
+        gang_events_add(&machine->events, pod, warning, reason, message);
+}
+
+/* --- before there is a plan ---------------------------------------------------------- */
+
+static int ask_size(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    const struct pod_record *pod = gang->members[0];
+    if (pod->gang.size || !pod->gang.size_owner) {
+        if (!gang->size)
+            snprintf(gang->reason, sizeof(gang->reason),
+                     "gang %s: nobody says how many pods it has; set annotation " ANNOTATION_SIZE,
+                     gang->key);
+        return 0;
+    }
+    if (gang->ask_task)
+        return 0;
+    if (machine->now >= gang->ask_at)
+        return gang_task_ask_size(machine, gang, ret);
+    wait_until(gang, gang->ask_at);
+    return 0;
+}
+
+static uint32_t first_missing(const struct gang *gang)
+{
+    uint32_t index = 0;
+    while (index < gang->slot_count && gang->slots[index].pod)
+        index++;
+    return index;
+}
+
+static const struct {
+    unsigned bit;
+    const char *words;
+} foreign_words[] = {
+    {POD_USES_VOLUME_TOPOLOGY, "a PersistentVolumeClaim"},
+    {POD_USES_SPREAD, "topologySpreadConstraints that must hold"},
+    {POD_USES_POD_AFFINITY, "required affinity to other pods"},
+    {POD_USES_CLAIMS, "resourceClaims"},
+    {POD_USES_HOST_PORTS, "host ports"},
+};
+
+/* A pinned pod would wait for ever where the scheduler sees what nobody here has judged. Claims of
+ * volumes are let through: most are bound where the pod lands; docs say so. */
+static bool refuse_foreign(struct gang_machine *machine, struct gang *gang)
+{
+    unsigned uses = gang->foreign_uses & ~(unsigned)POD_USES_VOLUME_TOPOLOGY;
+    for (size_t i = 0; i < COUNT_OF(foreign_words); i++) {
+        if (!(uses & foreign_words[i].bit))
+            continue;
+        snprintf(gang->reason, sizeof(gang->reason),
+                 "gang %s: its pods use %s, which parplan does not judge; take it out, or the "
+                 "scheduling gate " GANG_GATE " and let the scheduler place them",
+                 gang->key, foreign_words[i].words);
+        tell(machine, spokesman(gang), true, "GangRefused", gang->reason);
+        return true;
+    }
+    return false;
+}
+
+/* Whether all are there and nothing is in the way; else gang->reason is set. */
+static bool is_complete(struct gang_machine *machine, struct gang *gang)
+{
+    if (gang->present < gang->size) {
+        snprintf(gang->reason, sizeof(gang->reason),
+                 "gang %s waits for its pods: %u of %u are there, the first that is missing has "
+                 "index %u",
+                 gang->key, gang->present, gang->size, first_missing(gang));
+        return false;
+    }
+    if (gang->foreign_gates) {
+        snprintf(gang->reason, sizeof(gang->reason),
+                 "gang %s waits for scheduling gates of others to go", gang->key);
+        return false;
+    }
+    return !refuse_foreign(machine, gang);
+}
+
+static int collect(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    struct gang_slot *first = &gang->slots[0];
+    const char *text = first->pod ? pod_record_annotation(first->pod, ANNOTATION_PLAN) : NULL;
+    /* A plan that was given up goes before there is another one. */
+    if (text && *text)
+        return is_idle(machine, gang, first) ? gang_task_write_plan(machine, gang, NULL, ret) : 0;
+    if (!is_complete(machine, gang)) {
+        gang->waiting_since = 0;
+        gang->tried = false;
+        return gang->present < gang->size ? ask_size(machine, gang, ret) : 0;
+    }
+    if (!gang->waiting_since)
+        gang->waiting_since = machine->now + 1;
+    gang->wants_plan = !gang->plan_number && gang_plan_is_due(machine, gang);
+    return 0;
+}
+
+/* --- with a plan, or with pods that are placed already -------------------------------- */
+
+static int delete_condemned(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        struct gang_slot *slot = &gang->slots[i];
+        if (slot->pod && slot->condemned && is_idle(machine, gang, slot))
+            return gang_task_delete(machine, gang, i, ret);
+    }
+    return 0;
+}
+
+static void condemn_stranded(struct gang_machine *machine, struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        struct gang_slot *slot = &gang->slots[i];
+        if (slot->fate != FATE_STRANDED || slot->condemned || slot->sent_node || !slot->pinned)
+            continue;
+        if (machine->now < slot->bad_since + STRANDED_MILLISECONDS) {
+            wait_until(gang, slot->bad_since + STRANDED_MILLISECONDS);
+            continue;
+        }
+        char text[GANG_REASON_BYTES];
+        snprintf(text, sizeof(text),
+                 "gang %s: pod %s is pinned to node %s, which will not do any more; it is deleted, "
+                 "so that its owner makes another",
+                 gang->key, slot->pod->name, slot->node);
+        tell(machine, slot->pod, true, "GangPodStranded", text);
+        slot->condemned = true;
+    }
+}
+
+/* A release that is no pin is taken back before there is another: nothing is promised twice. */
+static int recall_stranded(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        struct gang_slot *slot = &gang->slots[i];
+        if (slot->state == SLOT_PROMISED && slot->fate == FATE_STRANDED && !slot->pinned &&
+            !slot->condemned && is_idle(machine, gang, slot))
+            return gang_task_withdraw(machine, gang, i, ret);
+    }
+    return 0;
+}
+
+/* Everything that was released is taken back, while nothing is bound. */
+static int withdraw(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        struct gang_slot *slot = &gang->slots[i];
+        if (slot->state != SLOT_PROMISED || slot->condemned || !is_idle(machine, gang, slot))
+            continue;
+        if (slot->sent_node && gang->plan)
+            return gang_task_release(machine, gang, i, ret); /* first it must be known */
+        if (slot->pinned)
+            slot->condemned = true;
+        else
+            return gang_task_withdraw(machine, gang, i, ret);
+    }
+    return delete_condemned(machine, gang, ret);
+}
+
+/* A TP group is released whole: not while one of its pods has no node. */
+static bool group_is_whole(const struct gang *gang, uint32_t index)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if ((gang->slots[i].fate == FATE_LOST || gang->slots[i].fate == FATE_STRANDED) &&
+            gang_share_group(gang, i, index))
+            return false;
+    return true;
+}
+
+static bool needs_release(const struct gang_machine *machine, struct gang *gang, uint32_t index)
+{
+    const struct gang_slot *slot = &gang->slots[index];
+    if (!slot->pod || slot->condemned || slot->fate != FATE_FINE || slot->pod->foreign_gates)
+        return false;
+    bool wanted = slot->state == SLOT_WAITING || (slot->state == SLOT_PROMISED && slot->sent_node);
+    /* Pod 0 has just been written to: its next version must have been heard. */
+    if (index == 0 && gang->plan != gang->written)
+        wanted = false;
+    return wanted && is_idle(machine, gang, slot);
+}
+
+static int release(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (needs_release(machine, gang, i) && group_is_whole(gang, i))
+            return gang_task_release(machine, gang, i, ret);
+    return 0;
+}
+
+/* Pod 0 carries the plan before any pod hears of its node. 1: *ret; 0: it stands; 2: not yet. */
+static int publish(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    struct gang_slot *first = &gang->slots[0];
+    if (!first->pod || gang_plan_stands(gang))
+        return 0;
+    if (first->condemned || !is_idle(machine, gang, first))
+        return 2;
+    return gang_task_write_plan(machine, gang, gang->plan, ret);
+}
+
+/* --- deadlines ----------------------------------------------------------------------- */
+
+static void tell_missing(struct gang_machine *machine, struct gang *gang)
+{
+    char text[GANG_REASON_BYTES];
+    uint32_t index = 0;
+    while (index < gang->slot_count && gang->slots[index].state == SLOT_BOUND)
+        index++;
+    const struct gang_slot *slot = index < gang->slot_count ? &gang->slots[index] : NULL;
+    const char *node = slot ? gang_meant_node(gang, index) : NULL;
+    if (!slot)
+        return;
+    snprintf(text, sizeof(text),
+             "gang %s: %u of %u pods are bound; index %u (%s) is not%s%s; its place is kept",
+             gang->key, gang->bound, gang->size, index, slot->pod ? slot->pod->name : "no pod",
+             node ? ", meant for node " : "", node ? node : "");
+    tell(machine, spokesman(gang), true, "GangIncomplete", text);
+}
+
+static void watch_deadline(struct gang_machine *machine, struct gang *gang)
+{
+    if (gang->bound == gang->size || gang->bound + gang->promised == 0) {
+        gang->deadline = 0;
+        gang->late = false;
+        return;
+    }
+    if (!gang->deadline || gang->bound != gang->deadline_bound) {
+        gang->deadline = machine->now + machine->settings.release_milliseconds;
+        gang->deadline_bound = gang->bound;
+        gang->late = false;
+    } else if (machine->now >= gang->deadline) {
+        gang->late = true;
+        gang->deadline = machine->now + machine->settings.release_milliseconds;
+        tell_missing(machine, gang);
+        bool condemned =
+            gang->bound && strcmp(gang_input(gang, ANNOTATION_ON_PARTIAL), "delete") == 0;
+        for (uint32_t i = 0; condemned && i < gang->slot_count; i++)
+            gang->slots[i].condemned = gang->slots[i].pod != NULL;
+    }
+    wait_until(gang, gang->deadline);
+}
+
+/* --- the step ------------------------------------------------------------------------ */
+
+static int carry_out(struct gang_machine *machine, struct gang *gang,
+                     const struct gang_judgement *judgement, struct gang_task *ret)
+{
+    bool started = gang->bound + gang->promised > 0;
+    if (!gang->plan)
+        return 0;
+    int status = publish(machine, gang, ret);
+    if (status != 0)
+        return status == 2 ? 0 : status;
+    if (!started && (judgement->blocked || !is_complete(machine, gang)))
+        return 0;
+    if (gang->bound == 0 && gang->present < gang->size)
+        return 0;
+    return release(machine, gang, ret);
+}
+
+/* Deletions and recalls come before anything else is asked for. */
+static int take_back(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    condemn_stranded(machine, gang);
+    gang->withdrawing &= gang->bound == 0 && gang->promised > 0;
+    if (gang->withdrawing)
+        return withdraw(machine, gang, ret);
+    int status = delete_condemned(machine, gang, ret);
+    return status == 0 ? recall_stranded(machine, gang, ret) : status;
+}
+
+static int give_up(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    gang_reject_plan(gang);
+    gang->withdrawing = false;
+    return gang_reserve(machine, gang) < 0 ? -1 : collect(machine, gang, ret);
+}
+
+/* Of a gang with a lost pod: until it is known whether there is another node nothing more starts,
+ * and nothing at all while everything could still be taken back. While nothing is bound a gang that
+ * lacks pods gets no further. */
+static bool awaits_plan(const struct gang_machine *machine, struct gang *gang)
+{
+    bool whole = gang->bound > 0 || gang->present == gang->size;
+    if (whole && !gang->plan_number)
+        gang->wants_plan = gang_plan_is_due(machine, gang);
+    return gang->bound == 0 || gang->plan_number || gang->wants_plan;
+}
+
+static int follow(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    struct gang_judgement judgement;
+    watch_deadline(machine, gang);
+    if (gang_judge(machine, gang, &judgement) < 0)
+        return -1;
+    bool started = gang->bound + gang->promised > 0;
+    if (!started && (judgement.lost || gang->present < gang->size || !gang->plan))
+        return give_up(machine, gang, ret);
+    if (gang_reserve(machine, gang) < 0)
+        return -1;
+    wait_until(gang, machine->now + FOLLOW_MILLISECONDS);
+    int status = take_back(machine, gang, ret);
+    if (status != 0 || gang->withdrawing)
+        return status;
+    return judgement.lost && awaits_plan(machine, gang) ? 0
+                                                        : carry_out(machine, gang, &judgement, ret);
+}
+
+int gang_step(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    if (gang_refresh(machine, gang) < 0)
+        return -1;
+    gang->due = UINT64_MAX;
+    gang->wants_plan = false;
+    gang->looked_frees = cluster_state_frees(machine->state);
+    if (gang->problem[0]) {
+        snprintf(gang->reason, sizeof(gang->reason), "%s", gang->problem);
+        tell(machine, gang->problem_pod, true, "GangRefused", gang->problem);
+        return 0;
+    }
+    if (!gang->size)
+        return ask_size(machine, gang, ret);
+    if (gang->bound == gang->size && gang_plan_stands(gang)) {
+        gang->deadline = 0;
+        gang->late = false;
+        gang->phase = GANG_RUNNING;
+        return 0;
+    }
+    bool started = gang->bound + gang->promised > 0;
+    int status = gang->plan || started ? follow(machine, gang, ret) : collect(machine, gang, ret);
+    gang_set_phase(gang);
+    return status;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/gang/store/gang_events.h"
+#include "base/memory.h"
+#include "base/name_index.h"
+#include "k8s_extender/gang/gang_machine.h"
+#include <string.h>
+
+static void event_done(struct gang_event *event)
+{
+    memory_free(event->namespace);
+    memory_free(event->pod);
+    memory_free(event->uid);
+    memory_free(event->message);
+}
+
+void gang_events_done(struct gang_events *events)
+{
+    for (size_t i = 0; i < events->count; i++)
+        event_done(&events->waiting[events->first + i]);
+    memory_free(events->waiting);
+    memory_free(events->told);
+}
+
+static uint64_t digest_of(const char *uid, const char *message)
+{
+    uint64_t hash = name_hash_add(NAME_HASH_START, uid, strlen(uid) + 1);
+    return name_hash_add(hash, message, strlen(message));
+}
+
+/* Whether it is new; then it counts as told. */
+static bool tell(struct gang_events *events, uint64_t digest)
+{
+    for (size_t i = 0; i < events->told_count; i++)
+        if (events->told[i] == digest)
+            return false;
+    if (!events->told)
+        events->told = memory_allocate_array(GANG_EVENTS_TOLD, sizeof(*events->told));
+    if (!events->told)
+        return false;
+    events->told[events->told_next] = digest;
+    events->told_next = (events->told_next + 1) % GANG_EVENTS_TOLD;
+    if (events->told_count < GANG_EVENTS_TOLD)
+        events->told_count++;
+    return true;
+}
+
+/* Room at the end of the queue: the part that is used up goes first. */
+static bool make_room(struct gang_events *events)
+{
+    if (events->first + events->count < events->capacity)
+        return true;
+    if (events->first > 0) {
+        memmove(events->waiting, events->waiting + events->first,
+                events->count * sizeof(*events->waiting));
+        events->first = 0;
+        return true;
+    }
+    size_t capacity = events->capacity ? events->capacity * 2 : 8;
+    struct gang_event *grown =
+        memory_grow_array(events->waiting, events->capacity, capacity, sizeof(*grown));
+    if (!grown)
+        return false;
+    events->waiting = grown;
+    events->capacity = capacity;
+    return true;
+}
+
+void gang_events_add(struct gang_events *events, const struct pod_record *pod, bool warning,
+                     const char *reason, const char *message)
+{
+    if (events->count >= GANG_EVENTS_MAXIMUM || !make_room(events) ||
+        !tell(events, digest_of(pod->uid, message)))
+        return;
+    struct gang_event event = {
+        .namespace = memory_copy_text(pod->namespace),
+        .pod = memory_copy_text(pod->name),
+        .uid = memory_copy_text(pod->uid),
+        .message = memory_copy_text(message),
+        .reason = reason,
+        .warning = warning,
+    };
+    if (event.namespace && event.pod && event.uid && event.message)
+        events->waiting[events->first + events->count++] = event;
+    else
+        event_done(&event);
+}
+
+int gang_events_take(struct gang_events *events, struct gang_task *ret)
+{
+    if (events->count == 0)
+        return 0;
+    struct gang_event *event = &events->waiting[events->first];
+    struct arena *arena = ret->arena;
+    ret->namespace = arena_copy_text(arena, event->namespace);
+    ret->pod = arena_copy_text(arena, event->pod);
+    ret->uid = arena_copy_text(arena, event->uid);
+    ret->message = arena_copy_text(arena, event->message);
+    ret->reason = event->reason;
+    ret->warning = event->warning;
+    ret->kind = TASK_EVENT;
+    if (!ret->namespace || !ret->pod || !ret->uid || !ret->message)
+        return -1;
+    event_done(event);
+    events->first++;
+    events->count--;
+    return 1;
+}

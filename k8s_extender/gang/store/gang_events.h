@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gang_events: events that wait to be written, each text once for each pod.
+ */
+#ifndef K8S_EXTENDER_GANG_GANG_EVENTS_H
+#define K8S_EXTENDER_GANG_GANG_EVENTS_H
+
+#include "k8s_extender/objects/pod_record.h"
+
+#define GANG_EVENTS_MAXIMUM 4096u /* that wait; later ones are dropped */
+#define GANG_EVENTS_TOLD 4096u    /* that are remembered as told, newest first */
+
+struct gang_task;
+
+struct gang_event {
+    char *namespace, *pod, *uid, *message;
+    const char *reason; /* static */
+    bool warning;
+};
+
+struct gang_events {
+    struct gang_event *waiting; /* a queue: from first, count */
+    size_t first, count, capacity;
+    uint64_t *told; /* a ring of digests */
+    size_t told_count, told_next;
+};
+
+void gang_events_done(struct gang_events *events);
+/* Does nothing if that pod was told the same, or without memory. reason: static text. */
+void gang_events_add(struct gang_events *events, const struct pod_record *pod, bool warning,
+                     const char *reason, const char *message);
+/* The next one as a task's texts, in the task's arena. 1: there was one; 0: none; -1: memory. */
+int gang_events_take(struct gang_events *events, struct gang_task *ret);
+
+#endif
