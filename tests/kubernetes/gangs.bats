@@ -128,6 +128,7 @@ replaced() {
     kubectl delete pod "$pod" --wait=false
     wait_for 60 "other pod of index 5" other_pod train 5 "$pod" || return 1
     expect_placed train 16 || return 1
+    expect_match "node of rank 5" "$node" "^gpu-" || return 1
     expect "node of rank 5" "$(node_of_index train 5)" "$node" || return 1
     expect "others" "$(pods_of train | awk '$1 != 5')" "$(awk '$1 != 5' "$BATS_TEST_TMPDIR/before")"
 }

@@ -88,7 +88,7 @@ count_pods() {
 
 # node_of_index JOB INDEX, pod_of_index JOB INDEX
 node_of_index() {
-    pods_of "$1" | awk -v index="$2" '$1 == index { print $2 }'
+    pods_of "$1" | awk -v wanted="$2" '$1 == wanted { print $2 }'
 }
 
 pod_of_index() {
