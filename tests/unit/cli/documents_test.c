@@ -76,6 +76,7 @@ static void manuals_have_every_option(void **state)
         [COMMAND_CALIBRATE] = "calibrate",
         [COMMAND_DOCTOR] = "doctor",
         [COMMAND_FLAGS] = "flags",
+        [COMMAND_POLICY] = "policy",
     };
     CLEANUP_MEMORY char *common = read_document("docs/man/parplan.1");
     for (unsigned id = 0; common && id < COMMAND_COUNT; id++) {
