@@ -534,6 +534,8 @@ PROGRAM_DATA_FILES := \
 
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
+	tests/unit/k8s_extender/cluster_state_test.c \
+	tests/unit/k8s_extender/gang_machine_test.c \
 	tests/unit/k8s_extender/admission_test.c \
 	tests/unit/k8s_extender/extender_wire_test.c \
 	tests/unit/k8s_extender/gang_identity_test.c \

@@ -8,7 +8,6 @@
  *        ^ no fit  │            │ a node or pod is lost, nothing released yet
  *        └─────────┴────────────┘
  *     RELEASED, RUNNING -> DEGRADED (a pod or its node is lost) -> RELEASED
- *
  * COLLECT: pods of all indices are waited for; a missing, doubled or too large index is refused in
  * one line. A plan waits for gates of others (Kueue): they may still change what the pods ask for.
  * PLANNED: the plan is written to pod 0 (parplan.io/plan) before any pod hears of its node.

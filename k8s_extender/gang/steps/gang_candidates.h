@@ -3,8 +3,8 @@
  * gang_candidates: which nodes will do for a gang's pods: those that it has been given (the leader
  * judges them again and again until the pods are bound), and those that a plan may choose from.
  */
-#ifndef K8S_EXTENDER_GANG_GANG_CANDIDATES_H
-#define K8S_EXTENDER_GANG_GANG_CANDIDATES_H
+#ifndef K8S_EXTENDER_GANG_STEPS_GANG_CANDIDATES_H
+#define K8S_EXTENDER_GANG_STEPS_GANG_CANDIDATES_H
 
 #include "k8s_extender/gang/gang_state.h"
 

@@ -2,8 +2,8 @@
 /*
  * gang_planning: which gang is planned next, and what becomes of its plan.
  */
-#ifndef K8S_EXTENDER_GANG_GANG_PLANNING_H
-#define K8S_EXTENDER_GANG_GANG_PLANNING_H
+#ifndef K8S_EXTENDER_GANG_STEPS_GANG_PLANNING_H
+#define K8S_EXTENDER_GANG_STEPS_GANG_PLANNING_H
 
 #include "k8s_extender/gang/gang_state.h"
 

@@ -2,8 +2,8 @@
 /*
  * gang_steps: the leader's next step for one gang.
  */
-#ifndef K8S_EXTENDER_GANG_GANG_STEPS_H
-#define K8S_EXTENDER_GANG_GANG_STEPS_H
+#ifndef K8S_EXTENDER_GANG_STEPS_GANG_STEPS_H
+#define K8S_EXTENDER_GANG_STEPS_GANG_STEPS_H
 
 #include "k8s_extender/gang/gang_state.h"
 

@@ -3,8 +3,8 @@
  * gang_tasks: tasks as they are given out, and what their results mean. Each of the first group
  * returns 1 with *ret filled, or -1 without memory (*ret then is TASK_NONE).
  */
-#ifndef K8S_EXTENDER_GANG_GANG_TASKS_H
-#define K8S_EXTENDER_GANG_GANG_TASKS_H
+#ifndef K8S_EXTENDER_GANG_STEPS_GANG_TASKS_H
+#define K8S_EXTENDER_GANG_STEPS_GANG_TASKS_H
 
 #include "k8s_extender/gang/gang_state.h"
 

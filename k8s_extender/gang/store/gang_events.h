@@ -2,8 +2,8 @@
 /*
  * gang_events: events that wait to be written, each text once for each pod.
  */
-#ifndef K8S_EXTENDER_GANG_GANG_EVENTS_H
-#define K8S_EXTENDER_GANG_GANG_EVENTS_H
+#ifndef K8S_EXTENDER_GANG_STORE_GANG_EVENTS_H
+#define K8S_EXTENDER_GANG_STORE_GANG_EVENTS_H
 
 #include "k8s_extender/objects/pod_record.h"
 

@@ -3,8 +3,8 @@
  * node_tally: how many of a gang's pods are meant for a node: counted for the length of one
  * decision. Names are borrowed.
  */
-#ifndef K8S_EXTENDER_GANG_NODE_TALLY_H
-#define K8S_EXTENDER_GANG_NODE_TALLY_H
+#ifndef K8S_EXTENDER_GANG_STORE_NODE_TALLY_H
+#define K8S_EXTENDER_GANG_STORE_NODE_TALLY_H
 
 #include "k8s_extender/gang/store/record_table.h"
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * the names nor what the pointers lead to belong to the table: the names must live as long as their
  * entry. No order that depends on the hash may reach a decision: only record_table_at walks it.
  */
-#ifndef K8S_EXTENDER_GANG_RECORD_TABLE_H
-#define K8S_EXTENDER_GANG_RECORD_TABLE_H
+#ifndef K8S_EXTENDER_GANG_STORE_RECORD_TABLE_H
+#define K8S_EXTENDER_GANG_STORE_RECORD_TABLE_H
 
 #include "base/cleanup.h"
 #include <stddef.h>

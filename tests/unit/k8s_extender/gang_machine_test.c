@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/gang/annotations.h"
+#include "k8s_extender/gang/gang_answer.h"
+#include "k8s_extender/gang/gang_machine.h"
+#include "k8s_extender/gang/gang_recovery.h"
+#include "tests/support/fake_planner.h"
+#include "tests/support/unit_test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* --- a machine that leads, and four nodes --------------------------------------------- */
+
+struct bench {
+    struct gpu_catalogue *gpus;
+    struct preset_catalogue *presets;
+    struct gang_machine *machine;
+    char said[4096]; /* the events, a line each */
+    char patched[200], node[64], annotations[2000];
+    bool released;
+};
+
+static void set_node(struct bench *bench, const char *name, bool ready)
+{
+    char text[400];
+    int bytes =
+        snprintf(text, sizeof(text),
+                 "{\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\"},\"status\":{\"allocatable\":{"
+                 "\"cpu\":\"64\",\"pods\":\"10\",\"nvidia.com/gpu\":\"8\"},"
+                 "\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
+                 name, name, ready ? "True" : "False");
+    struct node_record *node = node_record_parse(text, (size_t)bytes, NULL);
+    assert_non_null(node);
+    assert_int_equal(gang_machine_set_node(bench->machine, node), 0);
+}
+
+static void set_up(struct bench *bench)
+{
+    *bench = (struct bench){.gpus = gpu_catalogue_builtin(NULL),
+                            .presets = preset_catalogue_builtin(NULL)};
+    assert_true(bench->gpus && bench->presets);
+    const struct gang_machine_settings settings = {.release_milliseconds = 60000,
+                                                   .retry_milliseconds = 30000,
+                                                   .settle_milliseconds = UINT64_MAX,
+                                                   .view = {.presets = bench->presets,
+                                                            .gpus = bench->gpus,
+                                                            .keys = fabric_label_keys_default()}};
+    bench->machine = gang_machine_create(&settings, NULL);
+    assert_non_null(bench->machine);
+    gang_machine_lead(bench->machine, true);
+    gang_machine_begin_list(bench->machine, LIST_NODES);
+    set_node(bench, "n1", true);
+    set_node(bench, "n2", true);
+    assert_int_equal(gang_machine_end_list(bench->machine, LIST_NODES), 0);
+    gang_machine_begin_list(bench->machine, LIST_PODS);
+    assert_int_equal(gang_machine_end_list(bench->machine, LIST_PODS), 0);
+}
+
+static void bench_done(struct bench *bench)
+{
+    gang_machine_free(bench->machine);
+    gpu_catalogue_free(bench->gpus);
+    preset_catalogue_free(bench->presets);
+}
+DEFINE_CLEANUP_DONE(bench);
+
+struct pod_words {
+    const char *name, *gang, *index, *size, *annotations, *spec, *version;
+    unsigned gpus;
+};
+
+static struct pod_record *pod_of(const struct pod_words *words)
+{
+    char text[3000], none[600];
+    if (!words->gang) {
+        int count = snprintf(none, sizeof(none),
+                             "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\"},"
+                             "\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
+                             "\"nvidia.com/gpu\":\"%u\"}}}]}}",
+                             words->name, words->name, words->gpus ? words->gpus : 8);
+        struct pod_record *other = pod_record_parse(none, (size_t)count, NULL);
+        assert_non_null(other);
+        return other;
+    }
+    int bytes = snprintf(
+        text, sizeof(text),
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\",\"resourceVersion\":"
+        "\"%s\",\"labels\":{\"parplan.io/gang\":\"%s\"},\"annotations\":{\"parplan.io/"
+        "size\":\"%s\","
+        "\"parplan.io/"
+        "index\":\"%s\"%s}},\"spec\":{%s\"containers\":[{\"name\":\"c\",\"resources\":{"
+        "\"limits\":{\"nvidia.com/gpu\":\"%u\"}}}]}}",
+        words->name, words->name, words->version ? words->version : "1", words->gang,
+        words->size ? words->size : "2", words->index ? words->index : "0",
+        words->annotations ? words->annotations : "", words->spec ? words->spec : "",
+        words->gpus ? words->gpus : 8);
+    assert_true(bytes > 0 && (size_t)bytes < sizeof(text));
+    struct error_info err = {.kind = ERROR_NONE};
+    struct pod_record *pod = pod_record_parse(text, (size_t)bytes, &err);
+    if (!pod)
+        fail_msg("%s: %s", err.text, text);
+    return pod;
+}
+
+static void set_pod(struct bench *bench, const struct pod_words *words)
+{
+    assert_int_equal(gang_machine_set_pod(bench->machine, pod_of(words)), 0);
+}
+
+#define GATE "\"schedulingGates\":[{\"name\":\"" GANG_GATE "\"}],"
+
+/* Carries out all that is to be done but patches; stops at the first patch or deletion, which it
+ * answers as done, and returns its kind. */
+static enum gang_task_kind run(struct bench *bench)
+{
+    for (unsigned turn = 0; turn < 100; turn++) {
+        struct gang_task task;
+        assert_int_equal(gang_machine_next(bench->machine, &task), 0);
+        enum gang_task_kind kind = task.kind;
+        if (kind == TASK_NONE)
+            return TASK_NONE;
+        if (kind == TASK_EVENT)
+            snprintf(bench->said + strlen(bench->said), sizeof(bench->said) - strlen(bench->said),
+                     "%s: %s\n", task.reason, task.message);
+        if (kind == TASK_PLAN) {
+            struct gang_plan *plan = fake_planner_plan(task.problem);
+            assert_non_null(plan);
+            assert_int_equal(gang_machine_planned(bench->machine, task.problem, plan), 0);
+        }
+        bool stops = kind == TASK_PATCH_POD || kind == TASK_DELETE_POD || kind == TASK_ASK_SIZE;
+        if (stops) {
+            snprintf(bench->patched, sizeof(bench->patched), "%s", task.pod);
+            snprintf(bench->node, sizeof(bench->node), "%s", task.node ? task.node : "");
+            bench->released = task.release;
+            bench->annotations[0] = '\0';
+            for (size_t i = 0; i < task.annotations.count; i++)
+                snprintf(bench->annotations + strlen(bench->annotations),
+                         sizeof(bench->annotations) - strlen(bench->annotations), ",\"%s\":\"%s\"",
+                         task.annotations.labels[i].key, task.annotations.labels[i].value);
+        }
+        assert_int_equal(gang_machine_finished(bench->machine, &task, TASK_SUCCEEDED), 0);
+        if (stops)
+            return kind;
+    }
+    fail_msg("there is no end of tasks");
+    return TASK_NONE;
+}
+
+static enum answer_kind ask(struct bench *bench, const struct pod_words *words, const char *node,
+                            struct gang_answer *ret)
+{
+    static bool passes[1];
+    CLEANUP(pod_record) struct pod_record *pod = pod_of(words);
+    gang_answer_filter(bench->machine, &policy_default, pod, &node, 1, passes, ret);
+    return ret->kind;
+}
+
+/* --- the tests ----------------------------------------------------------------------- */
+
+static void a_gang_goes_its_way(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    set_up(&bench);
+    struct gang_answer answer;
+    struct pod_words first = {.name = "a", .gang = "g", .index = "0", .spec = GATE};
+    struct pod_words second = {.name = "b", .gang = "g", .index = "1", .spec = GATE};
+    set_pod(&bench, &first);
+    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(ask(&bench, &first, "n1", &answer), ANSWER_REFUSED);
+    assert_non_null(strstr(answer.text, "1 of 2 are there, the first that is missing has index 1"));
+    set_pod(&bench, &second);
+    assert_int_equal(run(&bench), TASK_PATCH_POD); /* the plan, on pod 0 alone */
+    assert_string_equal(bench.patched, "a");
+    assert_false(bench.released);
+    assert_non_null(strstr(bench.annotations, ",\"parplan.io/plan\":\"v1 id="));
+    char plan[2000];
+    snprintf(plan, sizeof(plan), "%s", bench.annotations);
+    assert_int_equal(run(&bench), TASK_PATCH_POD); /* pod 0 itself must be heard of first */
+    assert_string_equal(bench.patched, "b");
+    assert_true(bench.released);
+    assert_string_equal(bench.node, "n2");
+    assert_non_null(strstr(bench.annotations, "\"parplan.io/node-rank\":\"1\""));
+    assert_non_null(strstr(bench.annotations, "\"parplan.io/master-addr\":\"a\""));
+    assert_non_null(strstr(bench.annotations, "\"parplan.io/dp-rank\":\"1\""));
+    assert_int_equal(run(&bench), TASK_NONE);
+    first.annotations = plan;
+    first.version = "2";
+    set_pod(&bench, &first);
+    assert_int_equal(run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "a");
+    assert_string_equal(bench.node, "n1");
+    /* Others see that it is promised, and the gang's pod passes there. */
+    const struct pod_words other = {.name = "o", .gpus = 1};
+    assert_int_equal(ask(&bench, &other, "n1", &answer), ANSWER_SOME);
+    assert_false(answer.passes[0]);
+    assert_int_equal(ask(&bench, &other, "n9", &answer), ANSWER_ALL);
+}
+
+static void refuses_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        struct pod_words first, second;
+        const char *words;
+    } cases[] = {
+        {{.name = "a", .gang = "g", .index = "0"},
+         {.name = "b", .gang = "g", .index = "0"},
+         "pods a and b both have index 0; each index from 0 to 1 must be there once"},
+        {{.name = "a", .gang = "g", .index = "0"},
+         {.name = "b", .gang = "g", .index = "2"},
+         "pod b: index 2 is beyond the gang's 2 pods"},
+        {{.name = "a", .gang = "g", .index = "0", .size = "3"},
+         {.name = "b", .gang = "g", .index = "1"},
+         "pod a says 3 pods and pod b says 2"},
+        {{.name = "a", .gang = "g", .index = "0"},
+         {.name = "b", .gang = "g", .index = "1", .gpus = 4},
+         "pod a for 8 and pod b for 4"},
+        {{.name = "a", .gang = "g", .index = "0", .spec = GATE},
+         {.name = "b", .gang = "g", .index = "x", .spec = GATE},
+         "gang d/g: pod b: "},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CLEANUP_DONE(bench) struct bench bench;
+        struct gang_answer answer;
+        set_up(&bench);
+        set_pod(&bench, &cases[i].first);
+        set_pod(&bench, &cases[i].second);
+        assert_int_equal(run(&bench), TASK_NONE);
+        assert_int_equal(ask(&bench, &cases[i].first, "n1", &answer), ANSWER_REFUSED);
+        if (i != 3 && !strstr(answer.text, cases[i].words))
+            fail_msg("case %zu: %s", i, answer.text);
+        assert_non_null(strstr(bench.said, "GangRefused: "));
+        assert_null(strstr(strchr(bench.said, '\n') + 1, "Gang")); /* once */
+    }
+}
+
+static void waits_and_is_tried_again(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    set_up(&bench);
+    const struct pod_words first = {.name = "a", .gang = "g", .index = "0", .size = "3"};
+    const struct pod_words second = {.name = "b", .gang = "g", .index = "1", .size = "3"};
+    const struct pod_words third = {.name = "c", .gang = "g", .index = "2", .size = "3"};
+    set_pod(&bench, &first);
+    set_pod(&bench, &second);
+    set_pod(&bench, &third);
+    assert_int_equal(run(&bench), TASK_NONE);
+    assert_string_equal(bench.said, "GangWaiting: gang d/g: 3 pods do not fit\n");
+    set_node(&bench, "n3", true);
+    assert_int_equal(gang_machine_tick(bench.machine, 1000), 0);
+    assert_int_equal(run(&bench), TASK_PATCH_POD);
+    assert_non_null(strstr(bench.said, "GangPlanned: gang d/g: 3 pods placed"));
+    /* Nothing is released yet: a lost node makes the plan void. */
+    set_node(&bench, "n3", false);
+    assert_int_equal(gang_machine_tick(bench.machine, 7000), 0);
+    assert_int_equal(run(&bench), TASK_NONE);
+    struct gang_counts counts;
+    gang_machine_count(bench.machine, &counts);
+    assert_int_equal(counts.gangs[GANG_COLLECT], 1);
+}
+
+static void nothing_passes_before_it_has_synced(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    set_up(&bench);
+    const struct gang_machine_settings settings = {.release_milliseconds = 1};
+    CLEANUP(gang_machine)
+    struct gang_machine *fresh = gang_machine_create(&settings, NULL);
+    assert_non_null(fresh);
+    const struct pod_words words = {.name = "o"};
+    CLEANUP(pod_record) struct pod_record *pod = pod_of(&words);
+    const char *name = "n1";
+    bool passes[1], allowed[1];
+    char text[ANSWER_TEXT_BYTES];
+    struct gang_answer answer;
+    gang_answer_filter(fresh, &policy_default, pod, &name, 1, passes, &answer);
+    assert_int_equal(answer.kind, ANSWER_REFUSED);
+    assert_true(answer.whole_pod);
+    gang_answer_preempt(fresh, pod, &name, 1, allowed);
+    assert_false(allowed[0]);
+    assert_false(gang_answer_bind(fresh, "d", "o", "u-o", "n1", text));
+}
+
+static void shapes_round_trip(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "pods=2 gpus=8",
+        "pods=2 gpus=8 tp=8 cp=1 ep=1 etp=8 pp=1 vpp=1 dp=2 shard=1 replicate=2 "
+        "order=tp-cp-ep-dp-pp",
+    };
+    static const char *const bad[] = {
+        "",
+        "pods=2",
+        "pods=2 gpus=0",
+        "pods=2 gpus=8 order=tp-cp-ep-dp-pp",
+        "pods=2 gpus=8 tp=8",
+        "pods=99999999 gpus=8",
+        "pods=2 gpus=8 tp=8 cp=1 ep=1 etp=8 pp=1 vpp=1 dp=3 shard=1 replicate=3 "
+        "order=tp-cp-ep-dp-pp",
+        "pods=2 gpus=8 tp=8 cp=1 ep=1 etp=8 pp=1 vpp=1 dp=2 shard=1 replicate=1 "
+        "order=tp-cp-ep-dp-pp",
+        "pods=2 gpus=8 colour=3",
+        "pods=2  gpus=8",
+    };
+    struct gang_shape shape;
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
+        CLEANUP(arena) struct arena *arena = arena_create(1 << 16);
+        assert_non_null(arena);
+        assert_int_equal(gang_shape_decode(good[i], &shape, NULL), 0);
+        const struct gang_plan plan = {.pods = shape.pods,
+                                       .gpus_per_pod = shape.gpus_per_pod,
+                                       .has_degrees = shape.has_degrees,
+                                       .degrees = shape.degrees,
+                                       .order = shape.order};
+        const char *text = gang_shape_encode(&plan, arena);
+        assert_non_null(text);
+        assert_string_equal(text, good[i]);
+    }
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        if (gang_shape_decode(bad[i], &shape, NULL) == 0)
+            fail_msg("taken: %s", bad[i]);
+}
+
+static void answers_five_thousand_names_quickly(void **state)
+{
+    (void)state;
+    static char names[5000][16];
+    static const char *list[5000];
+    static bool passes[5000];
+    if (unit_test_is_tortured())
+        skip();
+    CLEANUP_DONE(bench) struct bench bench;
+    set_up(&bench);
+    const struct pod_words first = {.name = "a", .gang = "g", .index = "0"};
+    const struct pod_words second = {.name = "b", .gang = "g", .index = "1"};
+    set_pod(&bench, &first);
+    set_pod(&bench, &second);
+    assert_int_equal(run(&bench), TASK_PATCH_POD);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        snprintf(names[i], sizeof(names[i]), "node-%zu", i);
+        list[i] = names[i];
+    }
+    list[17] = "n1";
+    const struct pod_words words = {.name = "o"};
+    CLEANUP(pod_record) struct pod_record *pod = pod_of(&words);
+    struct gang_answer answer;
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (unsigned i = 0; i < 100; i++)
+        gang_answer_filter(bench.machine, &policy_default, pod, list, COUNT_OF(list), passes,
+                           &answer);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    assert_int_equal(answer.kind, ANSWER_SOME);
+    assert_false(passes[17]);
+    assert_true(passes[18]);
+    print_message("5000 names: %.3f ms\n", ((double)(end.tv_sec - start.tv_sec) * 1e3 +
+                                            (double)(end.tv_nsec - start.tv_nsec) / 1e6) /
+                                               100);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gang_goes_its_way),
+        cmocka_unit_test(refuses_what_is_wrong),
+        cmocka_unit_test(waits_and_is_tried_again),
+        cmocka_unit_test(nothing_passes_before_it_has_synced),
+        cmocka_unit_test(shapes_round_trip),
+        cmocka_unit_test(answers_five_thousand_names_quickly),
+    };
+    return unit_test_main("k8s_extender/gang_machine", tests, COUNT_OF(tests));
+}
