@@ -471,6 +471,7 @@ API_SOURCES := \
 	k8s_extender/api/api_config.c \
 	k8s_extender/api/backoff.c \
 	k8s_extender/api/base64.c \
+	k8s_extender/api/gang_service.c \
 	k8s_extender/api/json_splitter.c \
 	k8s_extender/api/lease.c \
 	k8s_extender/api/lease_decision.c \
@@ -610,6 +611,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/api_client_test.c \
 	tests/unit/k8s_extender/api_config_test.c \
 	tests/unit/k8s_extender/backoff_test.c \
+	tests/unit/k8s_extender/gang_service_test.c \
 	tests/unit/k8s_extender/gang_size_test.c \
 	tests/unit/k8s_extender/json_splitter_test.c \
 	tests/unit/k8s_extender/lease_decision_test.c \

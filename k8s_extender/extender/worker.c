@@ -3,6 +3,7 @@
  * The workers: each takes the machine's next task, carries it out without the lock, and reports
  * what came of it.
  */
+#include "k8s_extender/api/gang_service.h"
 #include "k8s_extender/api/gang_size.h"
 #include "k8s_extender/api/pod_event.h"
 #include "k8s_extender/api/pod_patch.h"
@@ -70,6 +71,32 @@ static enum gang_task_result patch_pod(struct worker *worker, const struct gang_
     struct error_info err = {.kind = ERROR_NONE};
     return pod_patch_request(&change, arena, &request, &err) < 0 ? TASK_FAILED
                                                                  : send(worker, task, &request);
+}
+
+/* One that is there already is as good. Without the right to make one MASTER_ADDR has no name, and
+ * the gang starts all the same: the log says why. */
+static enum gang_task_result make_service(struct worker *worker, const struct gang_task *task,
+                                          struct arena *arena)
+{
+    const struct gang_service service = {.namespace = task->namespace,
+                                         .name = task->service,
+                                         .gang_label = task->gang_label,
+                                         .owner_kind = task->owner_kind,
+                                         .owner_name = task->owner_name,
+                                         .owner_uid = task->owner_uid};
+    struct api_request request;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(api_answer) struct api_answer answer = {.status = 0};
+    if (gang_service_request(&service, arena, &request, &err) < 0 ||
+        api_client_send(worker->client, &request, &answer, &err) < 0)
+        return TASK_FAILED;
+    if (answer.status < 300 || answer.status == 409)
+        return TASK_SUCCEEDED;
+    char words[256];
+    api_answer_words(&answer, words, sizeof(words));
+    log_message(&worker->extender->log, LOG_LEVEL_WARNING, "service %s/%s: %s", task->namespace,
+                task->service, words);
+    return answer.status >= 500 || answer.status == 429 ? TASK_FAILED : TASK_CONFLICT;
 }
 
 static enum gang_task_result delete_pod(struct worker *worker, const struct gang_task *task,
@@ -161,6 +188,8 @@ static enum gang_task_result carry_out(struct worker *worker, const struct gang_
         return make_plan(worker, task);
     case TASK_PATCH_POD:
         return patch_pod(worker, task, arena);
+    case TASK_SERVICE:
+        return make_service(worker, task, arena);
     case TASK_EVENT:
         return write_event(worker, task);
     case TASK_DELETE_POD:

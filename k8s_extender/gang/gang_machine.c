@@ -189,7 +189,9 @@ static void forget_tasks(struct gang *gang)
     gang_plan_free(gang->made);
     gang->made = NULL;
     gang->plan = NULL;
-    gang->plan_number = gang->ask_task = gang->deadline = gang->waiting_since = 0;
+    gang->plan_number = gang->ask_task = gang->service_task = 0;
+    gang->deadline = gang->waiting_since = gang->short_since = gang->told_at = 0;
+    gang->has_service = false;
     gang->wants_plan = gang->tried = gang->withdrawing = gang->late = false;
     gang->attempt = ATTEMPT_PLAIN;
     gang->rejected_id[0] = gang->base_id[0] = '\0';
@@ -214,6 +216,10 @@ int gang_machine_tick(struct gang_machine *machine, uint64_t now_milliseconds)
 {
     if (now_milliseconds > machine->now)
         machine->now = now_milliseconds;
+    if (machine->heard_frees != cluster_state_frees(machine->state)) {
+        machine->heard_frees = cluster_state_frees(machine->state);
+        machine->freed_at = machine->now;
+    }
     return 0;
 }
 

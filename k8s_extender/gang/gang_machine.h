@@ -66,6 +66,8 @@ enum gang_task_kind {
     TASK_PLAN,      /* answer: gang_machine_planned */
     TASK_PATCH_POD, /* annotations; release: remove the gate and pin to the node too.
                      * preconditions: metadata.uid and metadata.resourceVersion */
+    TASK_SERVICE,   /* a headless Service `service` for the pods with that gang label; one that is
+                     * there already is as good */
     TASK_EVENT,
     TASK_DELETE_POD /* precondition: uid */
 };
@@ -82,9 +84,11 @@ struct gang_task {
     bool release; /* take our gate away, and require `node` (a matchFields term,
                    * ANDed into every term that the pod has) */
     const char *node;
-    struct node_selector affinity; /* the pod's own, to AND the pin into */
-    bool warning;                  /* TASK_EVENT */
-    const char *reason, *message;  /* "GangPlanned", one sentence */
+    struct node_selector affinity;                   /* the pod's own, to AND the pin into */
+    const char *service, *gang_label;                /* TASK_SERVICE … */
+    const char *owner_kind, *owner_name, *owner_uid; /* … and with whom it goes; NULL: nobody */
+    bool warning;                                    /* TASK_EVENT */
+    const char *reason, *message;                    /* "GangPlanned", one sentence */
     uint64_t number;
     struct arena *arena;
 };

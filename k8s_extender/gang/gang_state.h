@@ -100,6 +100,10 @@ struct gang {
     uint64_t tried_digest;     /* pods_digest of then */
     uint64_t retry_at, tried_at, tried_frees, asked_frees, waiting_since;
     bool withdrawing;
+    bool has_service; /* it was made, or is not to be */
+    uint64_t service_task, service_at;
+    uint64_t short_since; /* pods are missing, or gates of others are there; 0: neither */
+    uint64_t told_at;     /* GangWaiting; 0: never */
     uint64_t deadline;
     uint32_t deadline_bound;
     bool late;
@@ -114,6 +118,7 @@ struct gang_machine {
     struct gang **gangs;        /* by arrival */
     size_t gang_count, gang_capacity;
     uint64_t arrivals, numbers, now;
+    uint64_t heard_frees, freed_at; /* something became free, and when that was noticed */
     bool leads, listed[LIST_COUNT], listing[LIST_COUNT];
     bool settled;    /* the leader has heard what the last one wrote */
     bool fresh_list; /* the list of pods under way began after gang_machine_lead */

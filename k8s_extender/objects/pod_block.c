@@ -95,6 +95,7 @@ static void pack_texts(struct record_block *block, const struct pod_record *from
     to->owner_uid = record_block_text(block, from->owner_uid);
     to->hostname = record_block_text(block, from->hostname);
     to->subdomain = record_block_text(block, from->subdomain);
+    to->gang_label = record_block_text(block, from->gang_label);
 }
 
 /* NULL while counting. */

@@ -134,6 +134,8 @@ static int read_details(const struct reader *reader, const struct json_value *ob
     if (label_set_read(json_value_get(metadata, "annotations"), is_ours, reader->arena,
                        &pod->annotations, reader->err) < 0)
         return error_prefix(reader->err, "annotations");
+    pod->gang_label =
+        json_value_text(json_value_get(json_value_get(metadata, "labels"), LABEL_GANG));
     if (read_owner(reader, metadata) < 0 ||
         object_field_text(spec, "hostname", &pod->hostname, reader->err) < 0 ||
         object_field_text(spec, "subdomain", &pod->subdomain, reader->err) < 0)

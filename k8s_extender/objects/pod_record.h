@@ -56,6 +56,7 @@ struct pod_record {
     unsigned toleration_count;
     const char *owner_kind, *owner_name, *owner_uid; /* the controller; NULL: none */
     const char *hostname, *subdomain;                /* spec; NULL: none */
+    const char *gang_label;                          /* LABEL_GANG's value as it stands, or NULL */
     struct gang_identity gang;                       /* gang.key NULL: in no gang */
     struct label_set annotations;                    /* those that begin with "parplan.io/" */
     struct label_set node_labels;                    /* spec.nodeSelector */

@@ -23,6 +23,8 @@ bool gang_plan_is_due(const struct gang_machine *machine, struct gang *gang)
     if (!gang->tried || machine->now >= gang->retry_at)
         return true;
     uint64_t due = gang->retry_at, soon = gang->tried_at + PLAN_RETRY_MILLISECONDS;
+    uint64_t drained = machine->freed_at + DRAIN_MILLISECONDS;
+    soon = drained > soon ? drained : soon;
     if (gang->outcome == GANG_NO_FIT && cluster_state_frees(machine->state) != gang->tried_frees &&
         soon < due)
         due = soon;
@@ -130,7 +132,10 @@ static bool holds(struct gang_machine *machine, struct gang *gang, const struct 
 
 static void set_reason(struct gang *gang, const struct gang_plan *plan)
 {
-    snprintf(gang->reason, sizeof(gang->reason), "gang %s: %.900s", gang->key, plan->reason);
+    if (strncmp(plan->reason, "gang ", strlen("gang ")) == 0) /* it names the gang itself */
+        snprintf(gang->reason, sizeof(gang->reason), "%s", plan->reason);
+    else
+        snprintf(gang->reason, sizeof(gang->reason), "gang %s: %.900s", gang->key, plan->reason);
 }
 
 static const struct pod_record *spokesman(const struct gang *gang)
@@ -169,7 +174,7 @@ static void take(struct gang_machine *machine, struct gang *gang, struct gang_pl
 {
     bool again = is_placed(gang);
     gang->tried = false;
-    gang->waiting_since = 0;
+    gang->waiting_since = gang->told_at = 0;
     set_reason(gang, plan);
     gang_take_plan(gang, plan);
     tell(machine, gang, false, again ? "GangReplanned" : "GangPlanned");
@@ -182,7 +187,13 @@ static void postpone(struct gang_machine *machine, struct gang *gang, const stru
     gang->tried_frees = gang->asked_frees;
     gang->retry_at = machine->now + machine->settings.retry_milliseconds;
     set_reason(gang, plan);
-    tell(machine, gang, true, plan->outcome == GANG_NO_FIT ? "GangWaiting" : "GangRefused");
+    /* How much is free may change every moment: not every figure is an event. */
+    bool again = plan->outcome == GANG_NO_FIT && gang->told_at &&
+                 machine->now < gang->told_at + machine->settings.retry_milliseconds;
+    if (!again) {
+        tell(machine, gang, true, plan->outcome == GANG_NO_FIT ? "GangWaiting" : "GangRefused");
+        gang->told_at = machine->now + 1;
+    }
     /* No gang starts in part. */
     if (gang->bound == 0 && gang->promised > 0)
         gang->withdrawing = true;

@@ -8,6 +8,9 @@
 #include "k8s_extender/gang/gang_state.h"
 
 #define PLAN_RETRY_MILLISECONDS 500u /* after something became free, at the earliest */
+#define DRAIN_MILLISECONDS                                                                         \
+    2000u /* and not while more becomes free: a job that ends frees node                           \
+           * after node, and the first enough would lie badly */
 
 /* Whether the gang may be tried (again) now; else gang->due is when. */
 bool gang_plan_is_due(const struct gang_machine *machine, struct gang *gang);

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SHORT_MILLISECONDS 10000u
+#define SERVICE_PREFIX "parplan-" /* of subdomains that the admission policy gave */
+
 static void wait_until(struct gang *gang, uint64_t due)
 {
     if (due < gang->due)
@@ -118,6 +121,17 @@ static bool is_complete(struct gang_machine *machine, struct gang *gang)
     return !refuse_foreign(machine, gang);
 }
 
+/* Nobody else tells a user why gated pods wait; pods that are just being made are no news. */
+static void tell_short(struct gang_machine *machine, struct gang *gang)
+{
+    if (!gang->short_since)
+        gang->short_since = machine->now + 1;
+    if (machine->now >= gang->short_since + SHORT_MILLISECONDS)
+        tell(machine, spokesman(gang), true, "GangIncomplete", gang->reason);
+    else
+        wait_until(gang, gang->short_since + SHORT_MILLISECONDS);
+}
+
 static int collect(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
 {
     struct gang_slot *first = &gang->slots[0];
@@ -128,8 +142,10 @@ static int collect(struct gang_machine *machine, struct gang *gang, struct gang_
     if (!is_complete(machine, gang)) {
         gang->waiting_since = 0;
         gang->tried = false;
+        tell_short(machine, gang);
         return gang->present < gang->size ? ask_size(machine, gang, ret) : 0;
     }
+    gang->short_since = 0;
     if (!gang->waiting_since)
         gang->waiting_since = machine->now + 1;
     gang->wants_plan = !gang->plan_number && gang_plan_is_due(machine, gang);
@@ -238,6 +254,24 @@ static int publish(struct gang_machine *machine, struct gang *gang, struct gang_
     return gang_task_write_plan(machine, gang, gang->plan, ret);
 }
 
+/* A name for rank 0 where no framework gave one: the admission policy's subdomain. It must not hold
+ * up the pods: who starts first looks the name up again. */
+static int make_service(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    const struct pod_record *pod = gang->slots[0].pod;
+    if (gang->has_service || gang->service_task || !pod)
+        return 0;
+    if (!pod->gang_label || !pod->subdomain ||
+        strncmp(pod->subdomain, SERVICE_PREFIX, strlen(SERVICE_PREFIX)) != 0) {
+        gang->has_service = true;
+        return 0;
+    }
+    if (machine->now >= gang->service_at)
+        return gang_task_service(machine, gang, ret);
+    wait_until(gang, gang->service_at);
+    return 0;
+}
+
 /* --- deadlines ----------------------------------------------------------------------- */
 
 static void tell_missing(struct gang_machine *machine, struct gang *gang)
@@ -288,7 +322,9 @@ static int carry_out(struct gang_machine *machine, struct gang *gang,
     bool started = gang->bound + gang->promised > 0;
     if (!gang->plan)
         return 0;
-    int status = publish(machine, gang, ret);
+    int status = make_service(machine, gang, ret);
+    if (status == 0)
+        status = publish(machine, gang, ret);
     if (status != 0)
         return status == 2 ? 0 : status;
     if (!started && (judgement->blocked || !is_complete(machine, gang)))

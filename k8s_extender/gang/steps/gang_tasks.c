@@ -149,6 +149,27 @@ int gang_task_plan(struct gang_machine *machine, struct gang *gang, struct gang_
     return 1;
 }
 
+static const char *copy_or_null(struct gang_task *task, const char *text)
+{
+    return text ? arena_copy_text(task->arena, text) : NULL;
+}
+
+int gang_task_service(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
+{
+    const struct pod_record *pod = gang->slots[0].pod;
+    if (task_init(machine, gang, TASK_SERVICE, ret) < 0 || name_pod(ret, pod) < 0)
+        return fail(ret);
+    ret->service = copy_or_null(ret, pod->subdomain);
+    ret->gang_label = copy_or_null(ret, pod->gang_label);
+    ret->owner_kind = copy_or_null(ret, pod->owner_kind);
+    ret->owner_name = copy_or_null(ret, pod->owner_name);
+    ret->owner_uid = copy_or_null(ret, pod->owner_uid);
+    if (!ret->service || !ret->gang_label)
+        return fail(ret);
+    gang->service_task = ret->number;
+    return 1;
+}
+
 int gang_task_event(struct gang_machine *machine, struct gang_task *ret)
 {
     if (machine->events.count == 0)
@@ -219,6 +240,10 @@ void gang_task_settle(struct gang_machine *machine, const struct gang_task *task
         gang->ask_at =
             machine->now + (result == TASK_SUCCEEDED ? machine->settings.retry_milliseconds
                                                      : TASK_RETRY_MILLISECONDS);
+    } else if (task->kind == TASK_SERVICE && gang->service_task == task->number) {
+        gang->service_task = 0;
+        gang->has_service = result != TASK_FAILED;
+        gang->service_at = machine->now + TASK_RETRY_MILLISECONDS;
     } else {
         settle_slot(machine, gang, task, result);
     }

@@ -27,6 +27,8 @@ int gang_task_delete(struct gang_machine *machine, struct gang *gang, uint32_t i
 /* Takes the problem. */
 int gang_task_plan(struct gang_machine *machine, struct gang *gang, struct gang_problem *problem,
                    struct gang_task *ret);
+/* The headless Service of pod 0's subdomain. */
+int gang_task_service(struct gang_machine *machine, struct gang *gang, struct gang_task *ret);
 /* 1: there was an event; 0: none. */
 int gang_task_event(struct gang_machine *machine, struct gang_task *ret);
 
