@@ -232,6 +232,7 @@ static void start(struct world *world, struct world_process *process)
     process->machine = new_machine(world);
     process->event_count = 0;
     process->broken[LIST_NODES] = process->broken[LIST_PODS] = true;
+    process->relists = false;
 }
 
 static void stop(struct world *world, unsigned number)
@@ -253,7 +254,8 @@ static void lead(struct world *world, unsigned number)
     if (number < WORLD_PROCESSES && world->processes[number].machine) {
         world->leader = number;
         gang_machine_lead(world->processes[number].machine, true);
-        relist(world, &world->processes[number], LIST_PODS);
+        /* Until everything is listed again it goes on with what it has heard so far. */
+        world->processes[number].relists = true;
     }
 }
 
@@ -681,8 +683,9 @@ static void repair(struct world *world)
         if (!process->machine)
             start(world, process);
         for (unsigned list = 0; list < LIST_COUNT; list++)
-            if (process->broken[list])
+            if (process->broken[list] || (list == LIST_PODS && process->relists))
                 relist(world, process, list);
+        process->relists = false;
     }
     if (world->leader == WORLD_LEADER_NONE)
         lead(world, world_draw(world, WORLD_PROCESSES));
@@ -758,6 +761,7 @@ static bool settle_turn(struct world *world)
 bool world_settle(struct world *world)
 {
     repair(world);
+    repair(world); /* also the list of who leads only now */
     for (unsigned i = 0; i < WORLD_NODES; i++) {
         world->nodes[i] =
             (struct world_node){.exists = true, .ready = true, .gpus = WORLD_NODE_GPUS};

@@ -74,6 +74,7 @@ struct world_process {
     struct world_event *events;
     size_t event_count;
     bool broken[LIST_COUNT]; /* the watch is: a list must come */
+    bool relists;            /* it has begun to lead, and is to list all pods again */
     struct gang_task tasks[WORLD_TASKS];
     bool zombie[WORLD_TASKS]; /* of a machine that is gone */
     size_t task_count;
