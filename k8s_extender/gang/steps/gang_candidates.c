@@ -88,12 +88,12 @@ static void judge_slots(const struct gang_machine *machine, struct gang *gang,
         struct node_tally *tally = node ? node_tallies_find(tallies, node) : NULL;
         if (slot->state != state)
             continue;
-        if (state == SLOT_PROMISED)
-            judge_promised(machine, gang, slot, tally);
-        else if (tally)
-            judge_waiting(machine, gang, slot, tally);
-        else
+        if (!tally)
             slot->fate = FATE_LOST;
+        else if (state == SLOT_PROMISED)
+            judge_promised(machine, gang, slot, tally);
+        else
+            judge_waiting(machine, gang, slot, tally);
     }
 }
 
