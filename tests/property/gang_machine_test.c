@@ -135,17 +135,31 @@ static const char *check_short(unsigned number)
                : explain("a gang stays placed in part, alone in the cluster", number);
 }
 
+/* One that is placed in part, or WORLD_GANGS: what is promised to it others cannot have. */
+static unsigned find_short(void)
+{
+    unsigned number = 0;
+    for (; number < WORLD_GANGS; number++) {
+        unsigned bound = world_bound(world, number), promised = world_promised(world, number);
+        if (world->gangs[number].exists && bound + promised > 0 &&
+            bound < world->gangs[number].size)
+            break;
+    }
+    return number;
+}
+
 static const char *check_end(void)
 {
+    unsigned number = find_short();
+    if (number < WORLD_GANGS) {
+        const char *wrong = check_short(number);
+        return wrong ? wrong : compare_restarted();
+    }
     for (unsigned i = 0; i < WORLD_GANGS; i++) {
         const struct world_gang *gang = &world->gangs[i];
-        unsigned bound = world_bound(world, i), promised = world_promised(world, i);
+        unsigned bound = world_bound(world, i);
         if (!gang->exists)
             continue;
-        if (bound + promised > 0 && bound < gang->size) {
-            const char *wrong = check_short(i);
-            return wrong ? wrong : compare_restarted();
-        }
         if (bound == 0 && world_room(world, gang->gpus) >= gang->size)
             return explain("a gang that would fit is not placed", i);
         placed_whole += bound == gang->size;
