@@ -38,7 +38,7 @@
 #define K8S_EXTENDER_GANG_GANG_MACHINE_H
 
 #include "k8s_extender/gang/cluster_state.h"
-#include "k8s_extender/placement/gang_plan.h"
+#include "k8s_extender/gang/gang_task.h"
 
 enum gang_phase {
     GANG_COLLECT,
@@ -58,47 +58,6 @@ struct gang_machine_settings {
     uint64_t settle_milliseconds;   /* 0: 2,000; UINT64_MAX: only a new list of pods counts */
     uint64_t patience_milliseconds; /* 0: 600,000 */
     struct cluster_view_sources view;
-};
-
-enum gang_task_kind {
-    TASK_NONE,
-    TASK_ASK_SIZE,  /* read size_owner; answer: gang_machine_size */
-    TASK_PLAN,      /* answer: gang_machine_planned */
-    TASK_PATCH_POD, /* annotations; release: remove the gate and pin to the node too.
-                     * preconditions: metadata.uid and metadata.resourceVersion */
-    TASK_SERVICE,   /* a headless Service `service` for the pods with that gang label; one that is
-                     * there already is as good */
-    TASK_EVENT,
-    TASK_DELETE_POD /* precondition: uid */
-};
-
-struct gang_task {
-    enum gang_task_kind kind;
-    const char *gang;                  /* key */
-    const char *namespace, *pod, *uid; /* of the pod that is written to or spoken of */
-    const char *resource_version;      /* TASK_PATCH_POD: of the pod as it was judged */
-    enum gang_size_from size_from;     /* TASK_ASK_SIZE … */
-    const char *size_owner;            /* … and the object's name */
-    struct gang_problem *problem;      /* TASK_PLAN: the task's own; gang_task_done frees it */
-    struct label_set annotations;      /* TASK_PATCH_POD */
-    bool release; /* take our gate away, and require `node` (a matchFields term,
-                   * ANDed into every term that the pod has) */
-    const char *node;
-    struct node_selector affinity;                   /* the pod's own, to AND the pin into */
-    const char *service, *gang_label;                /* TASK_SERVICE … */
-    const char *owner_kind, *owner_name, *owner_uid; /* … and with whom it goes; NULL: nobody */
-    bool warning;                                    /* TASK_EVENT */
-    const char *reason, *message;                    /* "GangPlanned", one sentence */
-    uint64_t number;
-    struct arena *arena;
-};
-void gang_task_done(struct gang_task *task);
-
-enum gang_task_result {
-    TASK_SUCCEEDED,
-    TASK_CONFLICT, /* the object is gone, has changed, or is another of that name: 404, 409, 422:
-                    * it was not applied */
-    TASK_FAILED    /* no answer, 429, 5xx: it may have been applied */
 };
 
 struct gang_machine;

@@ -30,7 +30,6 @@ struct topology_hints {
     const char *label_keys; /* which labels of Kubernetes count (LABEL_KEYS_SCHEMA) */
 };
 
-
 /* hints: or NULL. path: a file, a directory (a copy of a machine's /sys), or TOPOLOGY_SOURCE_SLURM,
  * which asks the running controller through `scontrol show topology`. */
 int topology_input_open(struct topology_input *input, const char *path,

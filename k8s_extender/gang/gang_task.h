@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gang_task: one thing that a gang_machine wants done, with copies of all that it takes, and what
+ * may come of it.
+ */
+#ifndef K8S_EXTENDER_GANG_GANG_TASK_H
+#define K8S_EXTENDER_GANG_GANG_TASK_H
+
+#include "k8s_extender/objects/gang_identity.h"
+#include "k8s_extender/objects/node_selector.h"
+#include "k8s_extender/placement/gang_plan.h"
+
+enum gang_task_kind {
+    TASK_NONE,
+    TASK_ASK_SIZE,  /* read size_owner; answer: gang_machine_size */
+    TASK_PLAN,      /* answer: gang_machine_planned */
+    TASK_PATCH_POD, /* annotations; release: remove the gate and pin to the node too.
+                     * preconditions: metadata.uid and metadata.resourceVersion */
+    TASK_SERVICE,   /* a headless Service `service` for the pods with that gang label; one that is
+                     * there already is as good */
+    TASK_EVENT,
+    TASK_DELETE_POD /* precondition: uid */
+};
+
+struct gang_task {
+    enum gang_task_kind kind;
+    const char *gang;                  /* key */
+    const char *namespace, *pod, *uid; /* of the pod that is written to or spoken of */
+    const char *resource_version;      /* TASK_PATCH_POD: of the pod as it was judged */
+    enum gang_size_from size_from;     /* TASK_ASK_SIZE … */
+    const char *size_owner;            /* … and the object's name */
+    struct gang_problem *problem;      /* TASK_PLAN: the task's own; gang_task_done frees it */
+    struct label_set annotations;      /* TASK_PATCH_POD */
+    bool release; /* take our gate away, and require `node` (a matchFields term,
+                   * ANDed into every term that the pod has) */
+    const char *node;
+    struct node_selector affinity;                   /* the pod's own, to AND the pin into */
+    const char *service, *gang_label;                /* TASK_SERVICE … */
+    const char *owner_kind, *owner_name, *owner_uid; /* … and with whom it goes; NULL: nobody */
+    bool warning;                                    /* TASK_EVENT */
+    const char *reason, *message;                    /* "GangPlanned", one sentence */
+    uint64_t number;
+    struct arena *arena;
+};
+void gang_task_done(struct gang_task *task);
+
+enum gang_task_result {
+    TASK_SUCCEEDED,
+    TASK_CONFLICT, /* the object is gone, has changed, or is another of that name: 404, 409, 422:
+                    * it was not applied */
+    TASK_FAILED    /* no answer, 429, 5xx: it may have been applied */
+};
+
+#endif
