@@ -11,6 +11,7 @@
 #define K8S_EXTENDER_EXTENDER_EXTENDER_H
 
 #include "base/log_sink.h"
+#include "k8s_extender/api/lease.h"
 #include "k8s_extender/api/pod_event.h"
 #include "k8s_extender/extender/extender_options.h"
 #include "k8s_extender/extender/live_config.h"
@@ -52,6 +53,7 @@ struct extender {
     struct gang_machine *machine; /* under the lock, as what follows */
     struct hearing heard[HEARD_COUNT];
     bool leads;
+    const struct lease *lease; /* set while leads is */
 
     bool stop;   /* set once; read by all threads without the lock */
     bool failed; /* a thread could not go on */
@@ -68,6 +70,9 @@ uint64_t extender_now_milliseconds(void);
 bool extender_ready(struct extender *extender, char *ret_why, size_t bytes);
 /* The same for a caller that holds the lock. */
 bool extender_ready_locked(struct extender *extender, char *ret_why, size_t bytes);
+/* Before a task is taken, with the lock: leadership ends with the Lease's deadline, also where the
+ * leader's thread did not run until now (all of this process was stopped). */
+void extender_end_lapsed_lead(struct extender *extender);
 /* Of the lists alone: whether this process may lead. */
 bool extender_has_lists(struct extender *extender);
 /* Since now it is heard again, or not any more; whether that is a change. */

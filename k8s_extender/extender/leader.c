@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The leader's thread: takes and keeps the Lease while this process has synced. */
-#include "k8s_extender/api/lease.h"
 #include "k8s_extender/extender/extender.h"
 #include <stdio.h>
 #include <string.h>
@@ -28,18 +27,39 @@ static void nap(const struct extender *extender, unsigned milliseconds)
         nanosleep(&step, NULL);
 }
 
-static void set_leads(struct extender *extender, bool leads)
+/* With the lock; whether that is a change. */
+static bool note_leads(struct extender *extender, const struct lease *lease)
 {
-    pthread_mutex_lock(&extender->lock);
-    bool changes = extender->leads != leads;
+    bool leads = lease != NULL, changes = extender->leads != leads;
     extender->leads = leads;
+    extender->lease = lease;
     gang_machine_lead(extender->machine, leads);
     pthread_cond_broadcast(&extender->work);
-    pthread_mutex_unlock(&extender->lock);
     metrics_set(extender->metrics, METRIC_LEADER, NULL, leads);
+    return changes;
+}
+
+static void tell_leads(struct extender *extender, bool leads)
+{
+    log_message(&extender->log, LOG_LEVEL_INFO,
+                leads ? "leads: plans and writes from here" : "does not lead any more");
+}
+
+/* lease NULL: it does not lead. */
+static void set_leads(struct extender *extender, const struct lease *lease)
+{
+    pthread_mutex_lock(&extender->lock);
+    bool changes = note_leads(extender, lease);
+    pthread_mutex_unlock(&extender->lock);
     if (changes)
-        log_message(&extender->log, LOG_LEVEL_INFO,
-                    leads ? "leads: plans and writes from here" : "does not lead any more");
+        tell_leads(extender, lease != NULL);
+}
+
+void extender_end_lapsed_lead(struct extender *extender)
+{
+    if (extender->leads && !lease_holds(extender->lease, extender_now_milliseconds()) &&
+        note_leads(extender, NULL))
+        tell_leads(extender, false);
 }
 
 /* The first of a row of equal troubles. */
@@ -68,10 +88,10 @@ static void keep(struct extender *extender, struct lease *lease, struct api_clie
         } else if (extender->leads) {
             lease_give_up(lease, client);
         }
-        set_leads(extender, leads);
+        set_leads(extender, leads ? lease : NULL);
         nap(extender, wait);
     }
-    set_leads(extender, false);
+    set_leads(extender, NULL);
     lease_give_up(lease, client);
 }
 

@@ -218,6 +218,7 @@ static void wait_for_work(struct extender *extender)
 static bool next_task(struct extender *extender, struct gang_task *ret)
 {
     *ret = (struct gang_task){.kind = TASK_NONE};
+    extender_end_lapsed_lead(extender);
     if (gang_machine_tick(extender->machine, extender_now_milliseconds()) < 0 ||
         gang_machine_next(extender->machine, ret) < 0) {
         log_message(&extender->log, LOG_LEVEL_ERROR, "out of memory; the gangs wait");
