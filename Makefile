@@ -902,6 +902,7 @@ MAN_PAGES := \
 	docs/man/parplan-map.1 \
 	docs/man/parplan-mfu.1 \
 	docs/man/parplan-models.1 \
+	docs/man/parplan-extender.8 \
 	docs/man/parplan-node-agent.8 \
 	docs/man/parplan-plan.1 \
 	docs/man/parplan-policy.1 \
@@ -1058,7 +1059,7 @@ FUZZ_PROGRAMS := $(call programs,$(FUZZ_TESTS))
 BENCH_PROGRAMS := $(call programs,$(BENCHES))
 
 PRODUCTS := $(BUILD)/parplan $(BUILD)/spank_parplan.so $(BUILD)/job_submit_parplan.so \
-	$(if $(filter %/main.c,$(EXTENDER_SOURCES)),$(BUILD)/parplan-extender) $(if $(filter %/main.c,$(AGENT_SOURCES)),$(BUILD)/parplan-node-agent)
+	$(BUILD)/parplan-extender $(BUILD)/parplan-node-agent
 
 ifeq ($(V),1)
 Q :=
@@ -1358,7 +1359,7 @@ $(BUILD)/tidy/%.ok: $(BUILD)/objects/%.o .clang-tidy
 PLUGSTACK := spank_plugin/zz-parplan.conf
 NODE_CACHE_UNIT := manifests/slurm/parplan-node-cache.service
 CONFIG_EXAMPLE := manifests/slurm/parplan.yaml
-GUIDES := docs/admin-guide.md docs/files.md docs/slurm.md docs/user-guide.md
+GUIDES := docs/admin-guide.md docs/files.md docs/kubernetes.md docs/slurm.md docs/user-guide.md
 PLUGINS := $(filter %.so,$(PRODUCTS))
 KUBERNETES_PROGRAMS := $(filter %/parplan-extender %/parplan-node-agent,$(PRODUCTS))
 INSTALLED = '$(bindir)/parplan' $(foreach program,$(KUBERNETES_PROGRAMS),'$(bindir)/$(notdir $(program))') $(foreach plugin,$(PLUGINS),'$(spankdir)/$(notdir $(plugin))') \
