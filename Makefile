@@ -490,6 +490,7 @@ SERVER_SOURCES := \
 	k8s_extender/server/http_tls.c \
 	k8s_extender/server/metrics.c \
 	k8s_extender/server/pod_admission.c \
+	k8s_extender/server/pod_identity.c \
 	k8s_extender/server/wire_json.c \
 	k8s_extender/server/wire_scan.c
 
@@ -703,6 +704,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/machine_test.c \
 	tests/unit/k8s_extender/publisher_test.c \
 	tests/unit/k8s_extender/plan_answer_test.c \
+	tests/unit/k8s_extender/pod_identity_test.c \
 	tests/unit/k8s_extender/pod_inputs_test.c \
 	tests/unit/topology/cluster_collection_test.c \
 	tests/unit/topology/cluster_file_test.c \

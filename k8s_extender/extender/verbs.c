@@ -5,6 +5,7 @@
 #include "k8s_extender/extender/extender.h"
 #include "k8s_extender/server/extender_wire.h"
 #include <stdio.h>
+#include <string.h>
 
 #define JSON_TYPE "application/json"
 
@@ -30,13 +31,41 @@ static bool must_wait(struct extender *extender, const struct pod_record *pod,
     return true;
 }
 
+/* With the lock. The pod that is asked about: as we know it, where that is the same version, which
+ * saves reading it (most of what a call with one name takes); else as it is read from the question,
+ * without the lock meanwhile. NULL: it cannot be read. */
+static const struct pod_record *
+asked_pod(struct extender *extender, struct extender_question *question, struct error_info *err)
+{
+    const struct pod_record *known =
+        question->pod
+            ? NULL
+            : cluster_state_pod(gang_machine_state(extender->machine), question->identity.uid);
+    if (known && strcmp(known->resource_version, question->identity.version) == 0) {
+        question->native = known->gang.native;
+        return known;
+    }
+    pthread_mutex_unlock(&extender->lock);
+    int status = extender_question_read_pod(question, err);
+    pthread_mutex_lock(&extender->lock);
+    return status == 0 ? question->pod : NULL;
+}
+
+static void read_policy(struct extender *extender, const struct pod_record *pod, struct policy *ret)
+{
+    const struct admin_config *config = live_config_take(extender->config);
+    const struct policy_subject subject = {.names = {[SCOPE_PARTITION] = pod->namespace}};
+    admin_config_policy(config, &subject, ret);
+    live_config_give(extender->config, config);
+}
+
 void verb_filter(void *context, const struct http_request *request, struct http_answer *answer)
 {
     struct extender *extender = context;
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(extender_question)
     struct extender_question *question =
-        extender_question_parse(request->body, request->body_bytes, &err);
+        extender_question_open(request->body, request->body_bytes, &err);
     CLEANUP_MEMORY bool *passes =
         question ? memory_allocate_array(question->name_count + 1, sizeof(bool)) : NULL;
     if (!passes) {
@@ -44,18 +73,20 @@ void verb_filter(void *context, const struct http_request *request, struct http_
         return;
     }
     struct policy policy;
-    const struct admin_config *config = live_config_take(extender->config);
-    const struct policy_subject subject = {.names = {[SCOPE_PARTITION] = question->pod->namespace}};
-    admin_config_policy(config, &subject, &policy);
-    live_config_give(extender->config, config);
     struct gang_answer verdict;
     pthread_mutex_lock(&extender->lock);
-    if (!must_wait(extender, question->pod, &verdict))
-        gang_answer_filter(extender->machine, &policy, question->pod, question->names,
-                           question->name_count, passes, &verdict);
+    const struct pod_record *pod = asked_pod(extender, question, &err);
+    if (pod && !must_wait(extender, pod, &verdict)) {
+        read_policy(extender, pod, &policy);
+        gang_answer_filter(extender->machine, &policy, pod, question->names, question->name_count,
+                           passes, &verdict);
+    }
     pthread_mutex_unlock(&extender->lock);
     answer->content_type = JSON_TYPE;
-    extender_write_filter(question, &verdict, &answer->body);
+    if (pod)
+        extender_write_filter(question, &verdict, &answer->body);
+    else
+        answer_error(answer, err.text);
 }
 
 void verb_prioritize(void *context, const struct http_request *request, struct http_answer *answer)
@@ -64,19 +95,23 @@ void verb_prioritize(void *context, const struct http_request *request, struct h
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(extender_question)
     struct extender_question *question =
-        extender_question_parse(request->body, request->body_bytes, &err);
+        extender_question_open(request->body, request->body_bytes, &err);
     CLEANUP_MEMORY uint8_t *scores =
         question ? memory_allocate_array(question->name_count + 1, sizeof(uint8_t)) : NULL;
+    const struct pod_record *pod = NULL;
     answer->content_type = JSON_TYPE;
-    if (!scores) {
-        text_buffer_add_text(&answer->body, "[]"); /* its errors are not read */
-        return;
+    if (scores) {
+        pthread_mutex_lock(&extender->lock);
+        pod = asked_pod(extender, question, &err);
+        if (pod)
+            gang_answer_prioritize(extender->machine, pod, question->names, question->name_count,
+                                   scores);
+        pthread_mutex_unlock(&extender->lock);
     }
-    pthread_mutex_lock(&extender->lock);
-    gang_answer_prioritize(extender->machine, question->pod, question->names, question->name_count,
-                           scores);
-    pthread_mutex_unlock(&extender->lock);
-    extender_write_scores(question, scores, &answer->body);
+    if (pod)
+        extender_write_scores(question, scores, &answer->body);
+    else
+        text_buffer_add_text(&answer->body, "[]"); /* its errors are not read */
 }
 
 static const char **victim_nodes(const struct preemption_question *question)

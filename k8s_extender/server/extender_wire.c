@@ -112,7 +112,16 @@ static int question_from_tree(const char *text, size_t bytes, struct extender_qu
     if (!tree || read_names(tree, question, err) < 0)
         return -1;
     question->pod = read_pod(tree, "ExtenderArgs", err);
+    question->native = question->pod && question->pod->gang.native;
     return question->pod ? 0 : -1;
+}
+
+int extender_question_read_pod(struct extender_question *question, struct error_info *err)
+{
+    if (!question->pod)
+        question->pod = pod_record_parse(question->pod_text, question->pod_bytes, err);
+    question->native = question->pod && question->pod->gang.native;
+    return question->pod ? 0 : error_prefix(err, "ExtenderArgs: Pod");
 }
 
 static int question_from_scan(const struct wire_scan *scan, struct extender_question *question,
@@ -120,8 +129,11 @@ static int question_from_scan(const struct wire_scan *scan, struct extender_ques
 {
     question->names = scan->names;
     question->name_count = scan->name_count;
-    question->pod = pod_record_parse(scan->pod, scan->pod_bytes, err);
-    return question->pod ? 0 : error_prefix(err, "ExtenderArgs: Pod");
+    question->pod_text = scan->pod;
+    question->pod_bytes = scan->pod_bytes;
+    return pod_identity_scan(scan->pod, scan->pod_bytes, &question->identity)
+               ? 0
+               : extender_question_read_pod(question, err);
 }
 
 static struct extender_question *question_create(struct error_info *err)
@@ -145,8 +157,8 @@ static struct extender_question *finish_question(struct extender_question *quest
     return NULL;
 }
 
-struct extender_question *extender_question_parse(const char *text, size_t bytes,
-                                                  struct error_info *err)
+struct extender_question *extender_question_open(const char *text, size_t bytes,
+                                                 struct error_info *err)
 {
     if (bytes > WIRE_BODY_MAXIMUM_BYTES)
         return error_null(error_too_large(bytes, WIRE_BODY_MAXIMUM_BYTES, "ExtenderArgs", err));
@@ -167,6 +179,15 @@ struct extender_question *extender_question_parse(const char *text, size_t bytes
         break;
     }
     return finish_question(question, result, err);
+}
+
+struct extender_question *extender_question_parse(const char *text, size_t bytes,
+                                                  struct error_info *err)
+{
+    CLEANUP(extender_question)
+    struct extender_question *question = extender_question_open(text, bytes, err);
+    return question && extender_question_read_pod(question, err) == 0 ? move_pointer(question)
+                                                                      : NULL;
 }
 
 struct extender_question *extender_question_parse_tree(const char *text, size_t bytes,

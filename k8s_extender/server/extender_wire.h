@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "k8s_extender/gang/gang_answer.h"
+#include "k8s_extender/server/pod_identity.h"
 
 #define WIRE_BODY_MAXIMUM_BYTES ((size_t)8 << 20)
 #define WIRE_NODES_MAXIMUM 65536u
@@ -17,14 +18,23 @@
 #define WIRE_TREE_MAXIMUM_BYTES ((size_t)2 << 20)
 #define WIRE_BINDING_MAXIMUM_BYTES ((size_t)16 << 10)
 
-struct extender_question { /* ExtenderArgs */
-    struct pod_record *pod;
+struct extender_question {        /* ExtenderArgs */
+    struct pod_record *pod;       /* NULL: not read, see extender_question_open */
+    struct pod_identity identity; /* where it was not read … */
+    const char *pod_text;         /* … its text, in the body */
+    size_t pod_bytes;
+    bool native;              /* the pod's gang is */
     const char *const *names; /* NodeNames, each once, in their order */
     size_t name_count;
     struct arena *arena;
 };
 struct extender_question *extender_question_parse(const char *text, size_t bytes,
                                                   struct error_info *err);
+/* The same, but a pod of which the identity is found is not read: whoever knows it in that version
+ * sets `native` and goes on; others call extender_question_read_pod. The body must outlive that. */
+struct extender_question *extender_question_open(const char *text, size_t bytes,
+                                                 struct error_info *err);
+int extender_question_read_pod(struct extender_question *question, struct error_info *err);
 /* The same through the tree alone, for comparison: bodies of WIRE_TREE_MAXIMUM_BYTES. */
 struct extender_question *extender_question_parse_tree(const char *text, size_t bytes,
                                                        struct error_info *err);

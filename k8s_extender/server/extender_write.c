@@ -101,7 +101,7 @@ void extender_write_filter(const struct extender_question *question,
 {
     size_t passing = count_passing(question, answer);
     size_t refused = question->name_count - passing;
-    bool native = question->pod->gang.native;
+    bool native = question->native;
     bool many = refused > WIRE_SHORT_LIST;
     if (!native && passing == 0 && (answer->whole_pod || many))
         extender_write_error(answer->text, out);

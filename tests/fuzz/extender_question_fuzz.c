@@ -51,7 +51,7 @@ static void check_filter(const struct extender_question *question, const struct 
                      "a failed node that was not asked about", "");
     bool error = json_value_text(json_value_get(tree, "Error"))[0] != '\0';
     fuzz_require(!error || passed == 0, "an error and nodes", text_buffer_text(&out));
-    fuzz_require(!error || !question->pod->gang.native, "a native gang got an error", "");
+    fuzz_require(!error || !question->native, "a native gang got an error", "");
 }
 
 static void check_answers(const struct extender_question *question, uint8_t seed)
@@ -76,6 +76,20 @@ static void check_answers(const struct extender_question *question, uint8_t seed
     fuzz_require(json_value_count(tree) == question->name_count, "another count of scores", "");
 }
 
+/* A pod that need not be read is the one that would be read. */
+static void check_identity(const char *text, size_t size, const struct extender_question *whole)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(extender_question)
+    struct extender_question *open = extender_question_open(text, size, &err);
+    fuzz_require(open, err.text, text);
+    if (open->pod)
+        return;
+    fuzz_require(strcmp(open->identity.uid, whole->pod->uid) == 0, "another uid", text);
+    fuzz_require(strcmp(open->identity.version, whole->pod->resource_version) == 0,
+                 "another version", text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error_info err = {.kind = ERROR_NONE}, tree_err = {.kind = ERROR_NONE};
@@ -91,6 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_require(fast || !tree, err.text, text);
     if (fast && tree)
         require_same(fast, tree, text);
+    if (fast)
+        check_identity(text, size, fast);
     if (fast)
         check_answers(fast, size ? data[size - 1] ^ (uint8_t)size : 0);
     return 0;

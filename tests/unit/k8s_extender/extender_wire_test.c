@@ -342,7 +342,7 @@ static void says_why_once_where_many_are_refused(void **state)
     answer.node = 7;
     CLEANUP_MEMORY char *few = write_filter(question, &answer);
     assert_int_equal(count_of(few, "w"), 150 * WIRE_SHORT_LIST * 2);
-    question->pod->gang.native = true; /* … and a native gang never gets Error */
+    question->native = true; /* … and a native gang never gets Error */
     answer.kind = ANSWER_REFUSED;
     answer.whole_pod = true;
     CLEANUP_MEMORY char *native = write_filter(question, &answer);
@@ -383,6 +383,42 @@ static void cuts_between_characters(void **state)
     wire_json_add_cut(&out, "a\xc3\xa4z", 3);
     wire_json_add_cut(&out, "a\"z", 2);
     assert_string_equal(text_buffer_text(&out), "\"a\"\"a\xc3\xa4\"\"a\\\"\"");
+}
+
+/* --- a pod that need not be read --------------------------------------------------- */
+
+static void reads_a_pod_when_it_must(void **state)
+{
+    (void)state;
+    static const char known[] =
+        "{\"Pod\":{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"uid\":\"u-1\","
+        "\"resourceVersion\":\"42\",\"annotations\":{\"parplan.io/tp\":\"8\"}},\"spec\":{"
+        "\"schedulingGroup\":{\"podGroupName\":\"g\"},\"containers\":[{\"name\":\"c\","
+        "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"8\"}}}]}},\"NodeNames\":[\"n\"]}";
+    static const char nameless[] = "{\"Pod\":" POD ",\"NodeNames\":[\"n\"]}";
+    static const char bad[] = "{\"Pod\":{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"1\"}},"
+                              "\"NodeNames\":[\"n\"]}";
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(extender_question)
+    struct extender_question *question = extender_question_open(known, strlen(known), &err);
+    assert_non_null(question);
+    assert_null(question->pod);
+    assert_false(question->native);
+    assert_string_equal(question->identity.uid, "u-1");
+    assert_string_equal(question->identity.version, "42");
+    assert_int_equal(extender_question_read_pod(question, &err), 0);
+    assert_string_equal(question->pod->name, "p");
+    assert_true(question->native);
+    CLEANUP(extender_question)
+    struct extender_question *at_once = extender_question_open(nameless, strlen(nameless), &err);
+    assert_non_null(at_once);
+    assert_non_null(at_once->pod);
+    CLEANUP(extender_question)
+    struct extender_question *late = extender_question_open(bad, strlen(bad), &err);
+    assert_non_null(late);
+    assert_int_equal(extender_question_read_pod(late, &err), -1);
+    assert_non_null(strstr(err.text, "ExtenderArgs: Pod"));
+    assert_null(extender_question_parse(bad, strlen(bad), &err));
 }
 
 /* --- memory ----------------------------------------------------------------------- */
@@ -430,6 +466,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(says_why_once_where_many_are_refused),
     cmocka_unit_test(writes_scores_and_bindings),
     cmocka_unit_test(cuts_between_characters),
+    cmocka_unit_test(reads_a_pod_when_it_must),
     cmocka_unit_test(fails_clean),
 };
 
