@@ -856,6 +856,9 @@ BENCHES := \
 	tests/bench/object_bench.c \
 	tests/bench/plan_search_bench.c \
 	tests/bench/rank_map_bench.c
+# What the scripts there call.
+BENCH_TOOLS := \
+	tests/bench/request_times.c
 
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
@@ -1036,7 +1039,7 @@ LISTED := $(BASE_SOURCES) $(EMBED_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES)
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(POLICY_REPORT_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(GANG_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) \
 	$(EXTENDER_SOURCES) $(AGENT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
-	$(FUZZ_TESTS) $(BENCHES) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(STAND_IN_SOURCES) $(MAN_PAGES)
+	$(FUZZ_TESTS) $(BENCHES) $(BENCH_TOOLS) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(STAND_IN_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
 
@@ -1059,6 +1062,7 @@ PROPERTY_PROGRAMS := $(call programs,$(PROPERTY_TESTS))
 CORPUS_PROGRAMS := $(call programs,$(CORPUS_TESTS))
 FUZZ_PROGRAMS := $(call programs,$(FUZZ_TESTS))
 BENCH_PROGRAMS := $(call programs,$(BENCHES))
+BENCH_TOOL_PROGRAMS := $(call programs,$(BENCH_TOOLS))
 
 PRODUCTS := $(BUILD)/parplan $(BUILD)/spank_parplan.so $(BUILD)/job_submit_parplan.so \
 	$(BUILD)/parplan-extender $(BUILD)/parplan-node-agent
@@ -1195,9 +1199,9 @@ $(BUILD)/tests/unit/topology/nvml_reader_test $(BUILD)/tests/unit/k8s_extender/m
 .PHONY: test-programs fuzz-programs bench-programs objects
 test-programs: $(UNIT_PROGRAMS) $(PROPERTY_PROGRAMS) $(CORPUS_PROGRAMS)
 fuzz-programs: $(FUZZ_PROGRAMS)
-bench-programs: $(BENCH_PROGRAMS)
+bench-programs: $(BENCH_PROGRAMS) $(BENCH_TOOL_PROGRAMS)
 objects: $(CLI_OBJECTS) $(SPANK_OBJECTS) $(SUBMIT_OBJECTS) $(EXTENDER_TAKES) $(AGENT_TAKES) $(SUPPORT_OBJECTS) $(MOCK_NVML_OBJECTS) \
-	$(call objects,$(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) $(FUZZ_TESTS) $(BENCHES) \
+	$(call objects,$(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) $(FUZZ_TESTS) $(BENCHES) $(BENCH_TOOLS) \
 	$(STAND_IN_SOURCES))
 
 # --- checks ------------------------------------------------------------------------
@@ -1295,6 +1299,13 @@ bench-launch:  ## what the plugin adds to a launch, on a private Slurm (minutes)
 	@tests/deps build check
 	$(SUB_MAKE) VARIANT=release all
 	tests/bench/spank_launch
+
+.PHONY: bench-kubernetes
+bench-kubernetes:  ## 5,000 nodes and 50,000 pods: what the extender takes, and gangs of 64 and 1,000 pods (15 minutes)
+	@tests/deps build check kubernetes
+	@tests/kubernetes/binaries
+	$(SUB_MAKE) VARIANT=release all bench-programs
+	tests/bench/kubernetes_gang
 
 .PHONY: run-bench
 run-bench:

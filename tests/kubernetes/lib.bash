@@ -252,7 +252,7 @@ start_extender() {
         --kubeconfig "$etc/$name.kubeconfig" --config "${extender_config:-$etc/parplan.yaml}" \
         --listen "127.0.0.1:$extender_port" --lease-namespace "$extender_namespace" \
         --identity "$name" "$@"
-    wait_for 60 "ready extender" extender_ready || return 1
+    wait_for "${ready_seconds:-60}" "ready extender" extender_ready || return 1
     print_extender_config "$extender_port" >"$etc/extender-scheduler.yaml"
     "$kubernetes_cluster" restart scheduler --scheduler-config "$etc/extender-scheduler.yaml"
 }
