@@ -155,7 +155,7 @@ static void gpus_alike_are_preferred(void **state)
         "    - {name: s, tier: spine, children: \"l[1-2]\"}\n";
     CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
     open_gang(&fixture, cluster, NULL, 4, 8, "tp=8");
-    CLEANUP(gang_plan) struct gang_plan *plan = plan_and_lose(&fixture, 1);
+    gang_plan_free(plan_and_lose(&fixture, 1));
     CLEANUP(gang_plan) struct gang_plan *again = make_plan(&fixture);
     assert_int_equal(again->outcome, GANG_PLANNED);
     assert_string_equal(again->nodes[1], "h5");
@@ -170,7 +170,7 @@ static void says_when_there_is_no_room(void **state)
     (void)state;
     CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
     open_gang(&fixture, "dgx-h100:8", NULL, 8, 8, "tp=8");
-    CLEANUP(gang_plan) struct gang_plan *plan = plan_and_lose(&fixture, 3);
+    gang_plan_free(plan_and_lose(&fixture, 3));
     fixture.problem.turned_away[AWAY_NOT_READY] = 1;
     CLEANUP(gang_plan) struct gang_plan *again = make_plan(&fixture);
     assert_int_equal(again->outcome, GANG_NO_FIT);
@@ -184,7 +184,7 @@ static void places_of_a_node_are_counted(void **state)
     (void)state;
     CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
     open_gang(&fixture, "dgx-h100:4", NULL, 6, 4, "tp=4 pp=2");
-    CLEANUP(gang_plan) struct gang_plan *plan = plan_and_lose(&fixture, 0);
+    gang_plan_free(plan_and_lose(&fixture, 0));
     CLEANUP(gang_plan) struct gang_plan *again = make_plan(&fixture);
     assert_int_equal(again->outcome, GANG_PLANNED);
     for (uint32_t node = 0; node < 4; node++) {
@@ -200,7 +200,7 @@ static void keeps_plans_without_degrees(void **state)
     (void)state;
     CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
     open_gang(&fixture, "dgx-h100:64", NULL, 4, 8, "");
-    CLEANUP(gang_plan) struct gang_plan *plan = plan_and_lose(&fixture, 1);
+    gang_plan_free(plan_and_lose(&fixture, 1));
     CLEANUP(gang_plan) struct gang_plan *again = make_plan(&fixture);
     assert_int_equal(again->outcome, GANG_PLANNED);
     assert_false(again->has_degrees);
@@ -212,7 +212,7 @@ static void refuses_what_cannot_be(void **state)
     (void)state;
     CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
     open_gang(&fixture, "dgx-h100:8", NULL, 4, 8, "tp=8");
-    CLEANUP(gang_plan) struct gang_plan *plan = plan_and_lose(&fixture, 1);
+    gang_plan_free(plan_and_lose(&fixture, 1));
     fixture.fixed[0] = 77;
     CLEANUP(gang_plan) struct gang_plan *unknown = make_plan(&fixture);
     assert_int_equal(unknown->outcome, GANG_BAD_INPUT);
@@ -234,7 +234,7 @@ static void fails_cleanly(void **state)
     (void)state;
     CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
     open_gang(&fixture, "gb200-nvl72:36", DOMAIN, 8, 4, "tp=16 pp=2");
-    CLEANUP(gang_plan) struct gang_plan *plan = plan_and_lose(&fixture, 2);
+    gang_plan_free(plan_and_lose(&fixture, 2));
     unit_test_expect_clean_failures(plan_once, &fixture);
 }
 

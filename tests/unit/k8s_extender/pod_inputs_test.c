@@ -177,8 +177,7 @@ static void says_what_it_reads(void **state)
                                          "example.com/tp",
                                          "parplan.io/",
                                          "tp",
-                                         "parplan.io/tp-cp-ep-dp-pp-tp-cp-ep-dp-pp-tp-cp-ep"
-                                         "-dp-pp-tp-cp-ep-dp-pp-tp-cp-ep-dp-pp"};
+                                         "parplan.io/tp-cp-ep-dp-pp-tp-cp-ep-dp-pp-tp-cp-ep-dp"};
     for (size_t i = 0; i < COUNT_OF(inputs); i++)
         assert_true(pod_inputs_is_input(inputs[i]));
     for (size_t i = 0; i < COUNT_OF(others); i++)
