@@ -53,6 +53,8 @@ setup() {
 }
 
 teardown() {
+    [[ ! ${own_pid:-} ]] || kill -KILL "$own_pid" 2>/dev/null || true
+    [[ ! ${watcher:-} ]] || kill "$watcher" 2>/dev/null || true
     [[ ${BATS_TEST_COMPLETED:-} ]] && return
     timeout 10 kubectl get events -o custom-columns=O:.involvedObject.name,R:.reason,M:.message | tail -n 20
     tail -n 12 "$PARPLAN_KUBERNETES_DIR"/log/{one,two,three}.log
@@ -163,6 +165,7 @@ watch_bindings() {
 # end_watch: no pod was bound to two nodes; all 16 were seen bound.
 end_watch() {
     kill "$watcher"
+    watcher=
     jq -r 'select(.spec.nodeName) | "\(.metadata.uid) \(.spec.nodeName)"' "$BATS_TEST_TMPDIR/states" | sort -u \
         >"$BATS_TEST_TMPDIR/bindings"
     expect "bindings" "$(wc -l <"$BATS_TEST_TMPDIR/bindings")" 16 || return 1
@@ -321,7 +324,7 @@ begin_request() {
 }
 
 @test "SIGTERM of the leader: a request is answered, it ends with 0 in 2 s, the next one leads at once" {
-    local start port pid code=0 answer rest
+    local start port code=0 answer rest
     # One that the test itself has started, so that its exit status is seen.
     for name in "${names[@]}"; do
         kill -TERM "$(program_pid "$name")"
@@ -330,7 +333,7 @@ begin_request() {
     "$PARPLAN_BUILD/parplan-extender" --kubeconfig "$PARPLAN_KUBERNETES_DIR/etc/one.kubeconfig" \
         --config "$PARPLAN_KUBERNETES_DIR/etc/parplan.yaml" --listen "127.0.0.1:$port" \
         --lease-namespace parplan-system --identity four 2>"$BATS_TEST_TMPDIR/four.log" 3>&- &
-    pid=$!
+    own_pid=$!
     wait_for 20 "leader" holds four
     for name in "${names[@]}"; do
         "$cluster" restart "$name"
@@ -339,11 +342,12 @@ begin_request() {
     begin_request "$port"
     sleep 0.2
     start=${EPOCHREALTIME/[.,]/}
-    kill -TERM "$pid"
+    kill -TERM "$own_pid"
     sleep 0.3
     printf '%s' "$rest" >&5
     read -r -t 3 answer <&5
-    wait "$pid" || code=$?
+    wait "$own_pid" || code=$?
+    own_pid=
     echo "# ended after $(((${EPOCHREALTIME/[.,]/} - start) / 1000)) ms, status $code; the request: $answer" | tee /dev/fd/3
     ((${EPOCHREALTIME/[.,]/} - start < 2000000))
     expect "exit status" "$code" 0

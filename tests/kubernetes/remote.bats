@@ -318,6 +318,7 @@ print_pod() {
 }
 
 @test "without the extender the webhook's pods are refused, others made" {
+    apply_webhook
     "$cluster" kill extender
     print_pod away >"$BATS_TEST_TMPDIR/pod.json"
     run_client kubectl apply -f "$BATS_TEST_TMPDIR/pod.json"
