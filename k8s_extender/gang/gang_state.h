@@ -43,6 +43,7 @@ struct gang_slot {
     char *uid;
     uint64_t task;        /* under way; 0: none */
     uint64_t quiet_until; /* nothing is asked again before */
+    unsigned failures;    /* of tasks in a row: each doubles the pause */
     bool condemned;       /* to be deleted */
     bool has_plan;        /* pod 0: it was answered that plan `acknowledged` stands there */
     char acknowledged[GANG_PLAN_ID_BYTES], asked_plan[GANG_PLAN_ID_BYTES];

@@ -115,7 +115,7 @@ void extender_write_error(const char *text, struct text_buffer *out)
 {
     text_buffer_add_text(out, "{\"Nodes\":null,\"NodeNames\":[],\"FailedNodes\":{},"
                               "\"FailedAndUnresolvableNodes\":{},\"Error\":");
-    wire_json_add_text(out, text[0] ? text : "parplan: refused without a reason");
+    wire_json_add_text(out, text && text[0] ? text : "parplan: refused without a reason");
     text_buffer_add_text(out, "}");
 }
 

@@ -32,7 +32,7 @@ static void check_round_trip(const struct gang_plan *plan)
     text = text_buffer_take(&out);
     struct gang_plan *back = text ? gang_plan_decode(text, bytes, KEY, &err) : NULL;
     fuzz_require(back != NULL, "its own text is refused", err.text);
-    fuzz_require(strcmp(back->id, plan->id) == 0 && back->has_degrees == plan->has_degrees,
+    fuzz_require(back && strcmp(back->id, plan->id) == 0 && back->has_degrees == plan->has_degrees,
                  "it comes back as another", text);
     gang_plan_free(back);
     memory_free(text);

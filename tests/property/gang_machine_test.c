@@ -95,17 +95,16 @@ static const char *compare_restarted(void)
     struct gang_machine *fresh = world_restarted(world);
     ask_about_all(fresh);
     CLEANUP_MEMORY char *known = knowledge(fresh, false);
-    const char *wrong = NULL;
-    for (unsigned i = 0; i < WORLD_PROCESSES && !wrong; i++) {
+    bool same = true;
+    for (unsigned i = 0; i < WORLD_PROCESSES && same; i++) {
         CLEANUP_MEMORY char *other = knowledge(world->processes[i].machine, false);
-        if (strcmp(known, other) == 0)
-            continue;
-        snprintf(words, sizeof(words), "after a restart it knows\n%sbut machine %u knew\n%s", known,
-                 i, other);
-        wrong = words;
+        same = strcmp(known, other) == 0;
+        if (!same)
+            snprintf(words, sizeof(words), "after a restart it knows\n%sbut machine %u knew\n%s",
+                     known, i, other);
     }
     gang_machine_free(fresh);
-    return wrong;
+    return same ? NULL : words;
 }
 
 /* The words, with what the leader knows. */

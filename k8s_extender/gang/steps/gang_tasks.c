@@ -216,9 +216,13 @@ static void settle_slot(struct gang_machine *machine, struct gang *gang,
     bool open = task->kind == TASK_DELETE_POD || slot->asked_version;
     if (task->kind == TASK_PATCH_POD)
         settle_patch(slot, task, result);
+    unsigned doublings =
+        slot->failures < TASK_RETRY_DOUBLINGS ? slot->failures : TASK_RETRY_DOUBLINGS;
+    slot->failures = result == TASK_SUCCEEDED ? 0 : slot->failures + 1;
     if (open)
-        slot->quiet_until = machine->now + (result == TASK_SUCCEEDED ? TASK_QUIET_MILLISECONDS
-                                                                     : TASK_RETRY_MILLISECONDS);
+        slot->quiet_until = machine->now + (result == TASK_SUCCEEDED
+                                                ? TASK_QUIET_MILLISECONDS
+                                                : (uint64_t)TASK_RETRY_MILLISECONDS << doublings);
 }
 
 void gang_task_settle(struct gang_machine *machine, const struct gang_task *task,
