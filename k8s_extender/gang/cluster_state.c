@@ -527,12 +527,11 @@ static uint64_t without(uint64_t amount, uint64_t taken)
     return taken < amount ? amount - taken : 0;
 }
 
+/* Reservations first: a gang's often leave nothing of the GPUs, and pods are many. */
 static uint64_t free_amount(const struct room_question *question, unsigned kind, const char *name)
 {
     const struct node_entry *entry = question->entry;
     uint64_t left = amount_of(&entry->record->allocatable, kind, name);
-    for (size_t i = 0; question->pods && left && i < entry->pod_count; i++)
-        left = without(left, amount_of(&entry->pods[i]->requests, kind, name));
     for (size_t i = 0; question->reservations && left && i < entry->reservation_count; i++) {
         const struct reservation *reservation = &entry->reservations[i];
         uint64_t taken;
@@ -543,24 +542,27 @@ static uint64_t free_amount(const struct room_question *question, unsigned kind,
             return 0;
         left = without(left, taken);
     }
+    for (size_t i = 0; question->pods && left && i < entry->pod_count; i++)
+        left = without(left, amount_of(&entry->pods[i]->requests, kind, name));
     return left;
 }
 
+/* GPUs, which are among the others, are what is short. */
 static uint32_t room_for(const struct room_question *question, const struct resource_list *requests,
                          uint32_t maximum)
 {
     uint64_t room = question->entry && question->entry->record ? maximum : 0;
-    for (unsigned kind = 0; room && kind < RESOURCE_KIND_COUNT; kind++) {
-        uint64_t fits = requests->amounts[kind]
-                            ? free_amount(question, kind, NULL) / requests->amounts[kind]
-                            : room;
-        room = fits < room ? fits : room;
-    }
     for (unsigned i = 0; room && i < requests->other_count; i++) {
         const struct resource_amount *wanted = &requests->others[i];
         uint64_t fits = wanted->amount ? free_amount(question, RESOURCE_KIND_COUNT, wanted->name) /
                                              wanted->amount
                                        : room;
+        room = fits < room ? fits : room;
+    }
+    for (unsigned kind = 0; room && kind < RESOURCE_KIND_COUNT; kind++) {
+        uint64_t fits = requests->amounts[kind]
+                            ? free_amount(question, kind, NULL) / requests->amounts[kind]
+                            : room;
         room = fits < room ? fits : room;
     }
     return (uint32_t)room;
