@@ -28,6 +28,7 @@ setup_file() {
     wait_for 20 "refusal without a plan" refuses "policy require-plan" Pod strict
     wait_for 20 "refusal of an output" refuses "written by parplan alone" Pod default node=x
     wait_for 20 "gate on a pod of a gang" gets_gate
+    wait_for 20 "warning" warns
 }
 
 write_policy() {
@@ -113,6 +114,10 @@ refuses() { # text object…
 gets_gate() {
     print_object Pod default .label=g | kubectl --as=trainer create --dry-run=server -o json -f - |
         jq -e '.spec.schedulingGates[0].name == "parplan.io/gang"' >/dev/null
+}
+
+warns() {
+    [[ $(misplaced Job '.metadata.annotations = {"parplan.io/dp": "2"}') == warning* ]]
 }
 
 # expect_answers: a table from stdin, one attempt a line: object words | answer.
@@ -217,6 +222,30 @@ Pod default .label=g .claims .gpus=0 | the GPUs of spec.resourceClaims cannot be
 Pod default .label=off .node=gpu-00 | accepted
 Pod default .node=gpu-00 | accepted
 TABLE
+}
+
+# misplaced KIND JQ: what the API server says to a gang of two annotations that the filter has moved.
+misplaced() {
+    local said
+    said=$(print_object "$1" default .label=g tp=8 pp=2 | jq "$2" |
+        kubectl --as=trainer create --dry-run=server -f - 2>&1) || true
+    print_answer "$said" | paste -sd' '
+}
+
+@test "what parplan would not see is warned of: on the Job itself, or a label for an annotation" {
+    local kind moved='walk(if type == "object" then del(.["parplan.io/gang"]) else . end)
+        | .metadata.labels = {"parplan.io/gang": "g"}'
+    for kind in Job JobSet PyTorchJob Deployment; do
+        expect "$kind" "$(misplaced "$kind" .)" accepted || return 1
+        expect "$kind" "$(misplaced "$kind" '.metadata.labels = {"parplan.io/gang": "g"}')" accepted || return 1
+        expect "$kind" "$(misplaced "$kind" "$moved")" "warning: parplan.io/gang stands on the $kind itself, \
+where parplan does not see it; write it into the metadata of the pods' template accepted" || return 1
+    done
+    expect "annotation" "$(misplaced Job '.metadata.annotations = {"parplan.io/dp": "2"}')" "warning: parplan.io/dp \
+stands on the Job itself, where parplan does not see it; write it into the metadata of the pods' template accepted" ||
+        return 1
+    expect "label" "$(misplaced Job '.spec.template.metadata.labels["parplan.io/tp"] = "8"')" "warning: parplan.io/tp \
+is a label of the pods, and parplan reads it as an annotation; write it under annotations accepted"
 }
 
 # patch_as WHO NAMESPACE OBJECT PATCH: what the API server says to it.
