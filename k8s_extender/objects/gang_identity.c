@@ -52,13 +52,16 @@ static bool has_input(const struct json_value *annotations)
 
 static enum gang_wish wish_of(const struct gang_source *source, const char **ret_name)
 {
-    static const char *const autos[] = {"auto", "true", ""};
+    static const char *const autos[] = {"auto", "true", ""}, *const nots[] = {"off", "false"};
     const char *value = json_value_text(json_value_get(source->labels, LABEL_GANG));
     if (!value)
         return has_input(source->annotations) || source->gated ? WISH_AUTO : WISH_NONE;
     for (size_t i = 0; i < COUNT_OF(autos); i++)
         if (strcmp(value, autos[i]) == 0)
             return WISH_AUTO;
+    for (size_t i = 0; i < COUNT_OF(nots); i++)
+        if (strcmp(value, nots[i]) == 0)
+            return WISH_NONE;
     *ret_name = value;
     return WISH_NAMED;
 }

@@ -83,6 +83,10 @@ static void says_when_a_pod_is_in_a_gang(void **state)
           .annotations = "'parplan.io/node':'n1','parplan.io/plan':'x',"
                          "'parplan.io/master-addr':'y','parplan.io/tp-rank':'0'"},
          {.index = NONE}},
+        /* it is kept out */
+        {{.labels = "'parplan.io/gang':'off'," JOB, .annotations = "'parplan.io/tp':'8'"},
+         {.index = NONE}},
+        {{.labels = "'parplan.io/gang':'false'," JOB}, {.index = NONE}},
         /* the label names it */
         {{.labels = "'parplan.io/gang':'mine'," JOB},
          {"ml/mine", "label parplan.io/gang", 0, 3, GANG_SIZE_OF_JOB, "j", NULL}},
