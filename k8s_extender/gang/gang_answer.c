@@ -63,9 +63,11 @@ static void tell_why(const struct gang *gang, const struct pod_record *pod, stru
         refuse(ret, "gang %s is planned, and its pods are being released", gang->key);
     else if (gang->reason[0])
         refuse(ret, "%s", gang->reason);
-    else
+    else if (gang->size)
         refuse(ret, "gang %s waits to be planned: %u of %u pods are there", gang->key,
                gang->present, gang->size);
+    else
+        refuse(ret, "gang %s waits to be planned", gang->key);
 }
 
 static size_t position_of(const char *node, const char *const *names, size_t count)

@@ -155,7 +155,7 @@ static void seat(struct gang *gang, const struct pod_record *pod, uint32_t index
     if (slot->pod) {
         refuse(gang, pod,
                "gang %s: pods %s and %s both have index %u; each index from 0 to %u must be there "
-               "once",
+               "once: give each job a label " LABEL_GANG " of its own",
                gang->key, slot->pod->name, pod->name, index, gang->size - 1);
         if (slot->pod->node || !pod->node)
             return;

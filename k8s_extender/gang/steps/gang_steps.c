@@ -52,10 +52,12 @@ static int ask_size(struct gang_machine *machine, struct gang *gang, struct gang
 {
     const struct pod_record *pod = gang->members[0];
     if (pod->gang.size || !pod->gang.size_owner) {
-        if (!gang->size)
-            snprintf(gang->reason, sizeof(gang->reason),
-                     "gang %s: nobody says how many pods it has; set annotation " ANNOTATION_SIZE,
-                     gang->key);
+        if (gang->size)
+            return 0;
+        snprintf(gang->reason, sizeof(gang->reason),
+                 "gang %s: nothing says how many pods it has; set annotation " ANNOTATION_SIZE,
+                 gang->key);
+        tell(machine, spokesman(gang), true, "GangRefused", gang->reason);
         return 0;
     }
     if (gang->ask_task)
