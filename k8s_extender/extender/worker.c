@@ -73,8 +73,8 @@ static enum gang_task_result patch_pod(struct worker *worker, const struct gang_
                                                                  : send(worker, task, &request);
 }
 
-/* One that is there already is as good. Without the right to make one MASTER_ADDR has no name, and
- * the gang starts all the same: the log says why. */
+/* Without the right to make one MASTER_ADDR has no name, and the gang starts all the same: the log
+ * says why. */
 static enum gang_task_result make_service(struct worker *worker, const struct gang_task *task,
                                           struct arena *arena)
 {
@@ -90,13 +90,15 @@ static enum gang_task_result make_service(struct worker *worker, const struct ga
     if (gang_service_request(&service, arena, &request, &err) < 0 ||
         api_client_send(worker->client, &request, &answer, &err) < 0)
         return TASK_FAILED;
-    if (answer.status < 300 || answer.status == 409)
+    if (answer.status < 300)
         return TASK_SUCCEEDED;
+    if (answer.status == 409)
+        return TASK_CONFLICT;
     char words[256];
     api_answer_words(&answer, words, sizeof(words));
     log_message(&worker->extender->log, LOG_LEVEL_WARNING, "service %s/%s: %s", task->namespace,
                 task->service, words);
-    return answer.status >= 500 || answer.status == 429 ? TASK_FAILED : TASK_CONFLICT;
+    return answer.status >= 500 || answer.status == 429 ? TASK_FAILED : TASK_SUCCEEDED;
 }
 
 static enum gang_task_result delete_pod(struct worker *worker, const struct gang_task *task,

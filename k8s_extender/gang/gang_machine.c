@@ -192,6 +192,7 @@ static void forget_tasks(struct gang *gang)
     gang->plan_number = gang->ask_task = gang->service_task = 0;
     gang->deadline = gang->waiting_since = gang->short_since = gang->told_at = 0;
     gang->has_service = false;
+    gang->service_at = gang->service_pause = 0;
     gang->wants_plan = gang->tried = gang->withdrawing = gang->late = false;
     gang->attempt = ATTEMPT_PLAIN;
     gang->rejected_id[0] = gang->base_id[0] = '\0';

@@ -49,6 +49,24 @@ static uint32_t given_size(struct gang *gang)
     return first ? first->gang.size : 0;
 }
 
+/* A Job that is made again takes the name of the last one: what was asked of that one, and made to
+ * go with it, is asked for again. */
+static void note_owner(struct gang *gang)
+{
+    const struct pod_record *pod = NULL;
+    for (size_t i = 0; !pod && i < gang->member_count; i++)
+        if (!is_over(gang->members[i]) && !gang->members[i]->terminating)
+            pod = gang->members[i];
+    if (!pod || !pod->owner_uid)
+        return;
+    uint64_t owner = name_hash_add(NAME_HASH_START, pod->owner_uid, strlen(pod->owner_uid)) | 1;
+    if (gang->owner && gang->owner != owner) {
+        gang->ask_at = gang->service_at = gang->service_pause = 0;
+        gang->has_service = false;
+    }
+    gang->owner = owner;
+}
+
 static int find_size(struct gang_machine *machine, struct gang *gang)
 {
     struct gang_shape shape;
@@ -389,6 +407,7 @@ int gang_refresh(struct gang_machine *machine, struct gang *gang)
     gang->due = 0;
     if (gang->member_count == 0)
         return 0;
+    note_owner(gang);
     if (find_size(machine, gang) < 0 || fill_slots(machine, gang) < 0 ||
         find_requests(machine, gang) < 0)
         return -1;

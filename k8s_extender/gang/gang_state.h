@@ -81,6 +81,7 @@ struct gang {
 
     /* The size, where only the owner knows it. */
     uint32_t asked_size;
+    uint64_t owner; /* digest of the owner's uid; 0: none yet */
     uint64_t ask_at, ask_task;
 
     /* gang_recovery.c: the plan. */
@@ -102,7 +103,7 @@ struct gang {
     uint64_t retry_at, tried_at, tried_frees, asked_frees, waiting_since;
     bool withdrawing;
     bool has_service; /* it was made, or is not to be */
-    uint64_t service_task, service_at;
+    uint64_t service_task, service_at, service_pause;
     uint64_t short_since; /* pods are missing, or gates of others are there; 0: neither */
     uint64_t told_at;     /* GangWaiting; 0: never */
     uint64_t deadline;

@@ -394,7 +394,7 @@ int gang_step(struct gang_machine *machine, struct gang *gang, struct gang_task 
     if (gang->problem[0]) {
         snprintf(gang->reason, sizeof(gang->reason), "%s", gang->problem);
         tell(machine, gang->problem_pod, true, "GangRefused", gang->problem);
-        return 0;
+        return gang->asked_size ? ask_size(machine, gang, ret) : 0; /* it may have changed */
     }
     if (!gang->size)
         return ask_size(machine, gang, ret);
@@ -402,7 +402,7 @@ int gang_step(struct gang_machine *machine, struct gang *gang, struct gang_task 
         gang->deadline = 0;
         gang->late = false;
         gang->phase = GANG_RUNNING;
-        return 0;
+        return make_service(machine, gang, ret);
     }
     bool started = gang->bound + gang->promised > 0;
     int status = gang->plan || started ? follow(machine, gang, ret) : collect(machine, gang, ret);

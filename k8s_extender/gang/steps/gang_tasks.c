@@ -225,6 +225,19 @@ static void settle_slot(struct gang_machine *machine, struct gang *gang,
                                                 : (uint64_t)TASK_RETRY_MILLISECONDS << doublings);
 }
 
+/* One that is there already may be the last gang's, and goes with the Job that owns it. */
+static void settle_service(struct gang_machine *machine, struct gang *gang,
+                           enum gang_task_result result)
+{
+    bool there = result == TASK_CONFLICT && gang->service_pause > 0;
+    uint64_t pause = there ? 2 * gang->service_pause : TASK_RETRY_MILLISECONDS;
+    gang->service_pause =
+        pause < SERVICE_MAXIMUM_MILLISECONDS ? pause : SERVICE_MAXIMUM_MILLISECONDS;
+    gang->service_task = 0;
+    gang->has_service = result == TASK_SUCCEEDED;
+    gang->service_at = machine->now + gang->service_pause;
+}
+
 void gang_task_settle(struct gang_machine *machine, const struct gang_task *task,
                       enum gang_task_result result)
 {
@@ -245,9 +258,7 @@ void gang_task_settle(struct gang_machine *machine, const struct gang_task *task
             machine->now + (result == TASK_SUCCEEDED ? machine->settings.retry_milliseconds
                                                      : TASK_RETRY_MILLISECONDS);
     } else if (task->kind == TASK_SERVICE && gang->service_task == task->number) {
-        gang->service_task = 0;
-        gang->has_service = result != TASK_FAILED;
-        gang->service_at = machine->now + TASK_RETRY_MILLISECONDS;
+        settle_service(machine, gang, result);
     } else {
         settle_slot(machine, gang, task, result);
     }

@@ -264,6 +264,141 @@ static void waits_and_is_tried_again(void **state)
     assert_int_equal(counts.gangs[GANG_COLLECT], 1);
 }
 
+/* Carries out all that is to be done until a Service is asked for, and answers that. */
+static enum gang_task_kind service_turn(struct bench *bench, enum gang_task_result result)
+{
+    for (unsigned turn = 0; turn < 100; turn++) {
+        struct gang_task task;
+        assert_int_equal(gang_machine_next(bench->machine, &task), 0);
+        enum gang_task_kind kind = task.kind;
+        if (kind == TASK_NONE)
+            return TASK_NONE;
+        if (kind == TASK_PLAN) {
+            struct gang_plan *plan = fake_planner_plan(task.problem);
+            assert_non_null(plan);
+            assert_int_equal(gang_machine_planned(bench->machine, task.problem, plan), 0);
+        }
+        const char *plan = label_set_find(&task.annotations, "parplan.io/plan");
+        if (plan)
+            snprintf(bench->annotations, sizeof(bench->annotations), ",\"parplan.io/plan\":\"%s\"",
+                     plan);
+        if (kind == TASK_SERVICE)
+            snprintf(bench->node, sizeof(bench->node), "%s", task.owner_uid);
+        assert_int_equal(gang_machine_finished(bench->machine, &task,
+                                               kind == TASK_SERVICE ? result : TASK_SUCCEEDED),
+                         0);
+        if (kind == TASK_SERVICE)
+            return kind;
+    }
+    fail_msg("there is no end of tasks");
+    return TASK_NONE;
+}
+
+/* A pod of a gang of one, bound once the plan stands on it. */
+static void set_owned(struct bench *bench, const char *name, const char *owner)
+{
+    char text[1500];
+    int bytes = snprintf(
+        text, sizeof(text),
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\",\"resourceVersion\":"
+        "\"1\",\"labels\":{\"parplan.io/gang\":\"g\"},\"annotations\":{\"parplan.io/size\":\"1\","
+        "\"parplan.io/index\":\"0\"%s},\"ownerReferences\":[{\"kind\":\"Job\",\"name\":\"g\","
+        "\"uid\":\"%s\",\"controller\":true}]},\"spec\":{%s\"subdomain\":\"parplan-g\","
+        "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"8\"}}}]}}",
+        name, name, bench->annotations, owner,
+        bench->annotations[0] ? "\"nodeName\":\"n1\"," : GATE);
+    assert_true(bytes > 0 && (size_t)bytes < sizeof(text));
+    struct pod_record *pod = pod_record_parse(text, (size_t)bytes, NULL);
+    assert_non_null(pod);
+    assert_int_equal(gang_machine_set_pod(bench->machine, pod), 0);
+}
+
+static void its_service_is_made_anew_for_a_job_of_the_same_name(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    set_up(&bench);
+    set_owned(&bench, "a", "first");
+    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_SERVICE);
+    assert_string_equal(bench.node, "first");
+    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
+    assert_non_null(strstr(bench.annotations, "v1 id="));
+    set_owned(&bench, "a", "first");
+    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
+    /* The next one comes before the last one's Service has gone with its Job. */
+    gang_machine_remove_pod(bench.machine, "u-a");
+    set_owned(&bench, "b", "second");
+    assert_int_equal(service_turn(&bench, TASK_CONFLICT), TASK_SERVICE);
+    assert_string_equal(bench.node, "second");
+    assert_int_equal(service_turn(&bench, TASK_CONFLICT), TASK_NONE);
+    assert_int_equal(gang_machine_tick(bench.machine, 1100), 0);
+    assert_int_equal(service_turn(&bench, TASK_CONFLICT), TASK_SERVICE);
+    assert_int_equal(gang_machine_tick(bench.machine, 2200), 0);
+    assert_int_equal(service_turn(&bench, TASK_CONFLICT), TASK_NONE); /* twice as long */
+    assert_int_equal(gang_machine_tick(bench.machine, 3200), 0);
+    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_SERVICE);
+    assert_int_equal(gang_machine_tick(bench.machine, 100000), 0);
+    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
+}
+
+static void set_of_job(struct bench *bench, const char *name, unsigned index, const char *owner)
+{
+    char text[1500];
+    int bytes = snprintf(
+        text, sizeof(text),
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\",\"labels\":{"
+        "\"parplan.io/gang\":\"g\",\"batch.kubernetes.io/job-name\":\"j\"},\"annotations\":{"
+        "\"batch.kubernetes.io/job-completion-index\":\"%u\"},\"ownerReferences\":[{\"kind\":"
+        "\"Job\",\"name\":\"j\",\"uid\":\"%s\",\"controller\":true}]},\"spec\":{" GATE
+        "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"8\"}}}]}}",
+        name, name, index, owner);
+    assert_true(bytes > 0 && (size_t)bytes < sizeof(text));
+    struct pod_record *pod = pod_record_parse(text, (size_t)bytes, NULL);
+    assert_non_null(pod);
+    assert_int_equal(gang_machine_set_pod(bench->machine, pod), 0);
+}
+
+static void its_size_is_asked_for_again(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    set_up(&bench);
+    set_of_job(&bench, "a", 0, "first");
+    assert_int_equal(run(&bench), TASK_ASK_SIZE);
+    assert_int_equal(gang_machine_size(bench.machine, "d/g", 1, NULL), 0);
+    assert_int_equal(run(&bench), TASK_PATCH_POD);
+    /* A larger Job of that name, whose pods are there before the last one's have gone. */
+    gang_machine_remove_pod(bench.machine, "u-a");
+    set_of_job(&bench, "b", 0, "second");
+    set_of_job(&bench, "c", 1, "second");
+    assert_int_equal(run(&bench), TASK_ASK_SIZE);
+    assert_int_equal(gang_machine_size(bench.machine, "d/g", 2, NULL), 0);
+    assert_int_equal(run(&bench), TASK_PATCH_POD);
+    assert_non_null(strstr(bench.said, "2 pods placed"));
+    /* The same Job grows. */
+    set_of_job(&bench, "d", 2, "second");
+    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(gang_machine_tick(bench.machine, 31000), 0);
+    assert_int_equal(run(&bench), TASK_ASK_SIZE);
+}
+
+static void a_gang_without_a_size_is_told_so(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"metadata\":{\"name\":\"a\",\"namespace\":\"d\",\"uid\":\"u-a\",\"labels\":{"
+        "\"parplan.io/gang\":\"g\"}},\"spec\":{" GATE "\"containers\":[{\"name\":\"c\","
+        "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"8\"}}}]}}";
+    CLEANUP_DONE(bench) struct bench bench;
+    set_up(&bench);
+    struct pod_record *pod = pod_record_parse(text, sizeof(text) - 1, NULL);
+    assert_non_null(pod);
+    assert_int_equal(gang_machine_set_pod(bench.machine, pod), 0);
+    assert_int_equal(run(&bench), TASK_NONE);
+    assert_string_equal(bench.said, "GangRefused: gang d/g: nothing says how many pods it has; "
+                                    "set annotation parplan.io/size\n");
+}
+
 static void nothing_passes_before_it_has_synced(void **state)
 {
     (void)state;
@@ -371,6 +506,9 @@ int main(void)
         cmocka_unit_test(a_gang_goes_its_way),
         cmocka_unit_test(refuses_what_is_wrong),
         cmocka_unit_test(waits_and_is_tried_again),
+        cmocka_unit_test(its_service_is_made_anew_for_a_job_of_the_same_name),
+        cmocka_unit_test(its_size_is_asked_for_again),
+        cmocka_unit_test(a_gang_without_a_size_is_told_so),
         cmocka_unit_test(nothing_passes_before_it_has_synced),
         cmocka_unit_test(shapes_round_trip),
         cmocka_unit_test(answers_five_thousand_names_quickly),
