@@ -42,6 +42,7 @@ static void set_gauges(struct extender *extender)
         metrics_set(extender->metrics, METRIC_GANGS, gang_phase_words[i], (double)counts.gangs[i]);
     metrics_set(extender->metrics, METRIC_NODES, NULL, (double)counts.nodes);
     metrics_set(extender->metrics, METRIC_PODS, NULL, (double)counts.pods);
+    metrics_set(extender->metrics, METRIC_PROMISED_NODES, NULL, (double)counts.promised_nodes);
     static const char *const words[HEARD_COUNT] = {
         [LIST_NODES] = "nodes", [LIST_PODS] = "pods", [HEARD_LEASE] = "lease"};
     for (unsigned i = 0; i < HEARD_COUNT; i++)

@@ -100,6 +100,7 @@ int gang_machine_describe(const struct gang_machine *machine, struct json_value 
 struct gang_counts {
     uint64_t gangs[GANG_PHASE_COUNT];
     uint64_t nodes, pods;
+    uint64_t promised_nodes; /* where something is reserved */
 };
 void gang_machine_count(const struct gang_machine *machine, struct gang_counts *ret);
 const struct cluster_state *gang_machine_state(const struct gang_machine *machine);

@@ -58,6 +58,7 @@ void gang_machine_count(const struct gang_machine *machine, struct gang_counts *
     *ret = (struct gang_counts){
         .nodes = cluster_state_node_count(machine->state),
         .pods = cluster_state_pod_count(machine->state),
+        .promised_nodes = cluster_state_promised_count(machine->state),
     };
     for (size_t i = 0; i < machine->gang_count; i++)
         ret->gangs[machine->gangs[i]->phase]++;

@@ -17,6 +17,7 @@ enum metric {
     METRIC_GANGS,             /* gauge, by phase */
     METRIC_NODES,             /* gauge */
     METRIC_PODS,              /* gauge */
+    METRIC_PROMISED_NODES,    /* gauge: promised to gangs whose pods are not bound there yet */
     METRIC_CACHE_AGE_SECONDS, /* gauge, by list: since something was last heard */
     METRIC_API_ERRORS,        /* counter, by list or verb */
     METRIC_LEADER,            /* gauge: 0, 1 */
