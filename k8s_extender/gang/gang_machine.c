@@ -190,7 +190,8 @@ static void forget_tasks(struct gang *gang)
     gang->made = NULL;
     gang->plan = NULL;
     gang->plan_number = gang->ask_task = gang->service_task = 0;
-    gang->deadline = gang->waiting_since = gang->short_since = gang->told_at = 0;
+    gang->deadline = gang->waiting_since = gang->short_since = 0;
+    gang->short_told_at = gang->told_at = 0;
     gang->has_service = false;
     gang->service_at = gang->service_pause = 0;
     gang->wants_plan = gang->tried = gang->withdrawing = gang->late = false;

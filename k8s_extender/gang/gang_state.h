@@ -104,8 +104,9 @@ struct gang {
     bool withdrawing;
     bool has_service; /* it was made, or is not to be */
     uint64_t service_task, service_at, service_pause;
-    uint64_t short_since; /* pods are missing, or gates of others are there; 0: neither */
-    uint64_t told_at;     /* GangWaiting; 0: never */
+    uint64_t short_since;   /* pods are missing, or gates of others are there; 0: neither */
+    uint64_t short_told_at; /* GangIncomplete; 0: never */
+    uint64_t told_at;       /* GangWaiting; 0: never */
     uint64_t deadline;
     uint32_t deadline_bound;
     bool late;

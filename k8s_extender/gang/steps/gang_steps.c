@@ -123,15 +123,22 @@ static bool is_complete(struct gang_machine *machine, struct gang *gang)
     return !refuse_foreign(machine, gang);
 }
 
-/* Nobody else tells a user why gated pods wait; pods that are just being made are no news. */
+/* Nobody else tells a user why gated pods wait. Pods that are just being made are no news, and of
+ * those of a job that is deleted not every single one is. */
 static void tell_short(struct gang_machine *machine, struct gang *gang)
 {
     if (!gang->short_since)
         gang->short_since = machine->now + 1;
-    if (machine->now >= gang->short_since + SHORT_MILLISECONDS)
-        tell(machine, spokesman(gang), true, "GangIncomplete", gang->reason);
-    else
-        wait_until(gang, gang->short_since + SHORT_MILLISECONDS);
+    uint64_t due = gang->short_told_at ? gang->short_told_at + machine->settings.retry_milliseconds
+                                       : gang->short_since + SHORT_MILLISECONDS;
+    if (machine->now < due) {
+        wait_until(gang, due);
+        return;
+    }
+    if (gang->present == 0)
+        return;
+    tell(machine, spokesman(gang), true, "GangIncomplete", gang->reason);
+    gang->short_told_at = machine->now + 1;
 }
 
 static int collect(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
@@ -147,7 +154,7 @@ static int collect(struct gang_machine *machine, struct gang *gang, struct gang_
         tell_short(machine, gang);
         return gang->present < gang->size ? ask_size(machine, gang, ret) : 0;
     }
-    gang->short_since = 0;
+    gang->short_since = gang->short_told_at = 0;
     if (!gang->waiting_since)
         gang->waiting_since = machine->now + 1;
     gang->wants_plan = !gang->plan_number && gang_plan_is_due(machine, gang);

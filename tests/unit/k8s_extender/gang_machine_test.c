@@ -255,13 +255,56 @@ static void waits_and_is_tried_again(void **state)
     assert_int_equal(gang_machine_tick(bench.machine, 3000), 0);
     assert_int_equal(run(&bench), TASK_PATCH_POD);
     assert_non_null(strstr(bench.said, "GangPlanned: gang d/g: 3 pods placed"));
+    struct gang_counts counts;
+    gang_machine_count(bench.machine, &counts);
+    assert_int_equal(counts.promised_nodes, 3);
     /* Nothing is released yet: a lost node makes the plan void. */
     set_node(&bench, "n3", false);
     assert_int_equal(gang_machine_tick(bench.machine, 7000), 0);
     assert_int_equal(run(&bench), TASK_NONE);
-    struct gang_counts counts;
     gang_machine_count(bench.machine, &counts);
     assert_int_equal(counts.gangs[GANG_COLLECT], 1);
+    assert_int_equal(counts.promised_nodes, 0);
+}
+
+/* Those of a job that is deleted go one after the other: not each of them is an event. */
+static void says_at_times_which_pods_are_missing(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    set_up(&bench);
+    const struct pod_words first = {.name = "a", .gang = "g", .index = "0", .size = "4"};
+    const struct pod_words second = {.name = "b", .gang = "g", .index = "1", .size = "4"};
+    const struct pod_words third = {.name = "c", .gang = "g", .index = "2", .size = "4"};
+    set_pod(&bench, &first);
+    set_pod(&bench, &second);
+    set_pod(&bench, &third);
+    assert_int_equal(run(&bench), TASK_NONE);
+    assert_string_equal(bench.said, "");
+    assert_int_equal(gang_machine_tick(bench.machine, 11000), 0);
+    assert_int_equal(run(&bench), TASK_NONE);
+    const char *told = "GangIncomplete: gang d/g waits for its pods: 3 of 4 are there, the first "
+                       "that is missing has index 3\n";
+    assert_string_equal(bench.said, told);
+    gang_machine_remove_pod(bench.machine, "u-c");
+    assert_int_equal(run(&bench), TASK_NONE);
+    gang_machine_remove_pod(bench.machine, "u-b");
+    assert_int_equal(gang_machine_tick(bench.machine, 40000), 0);
+    assert_int_equal(run(&bench), TASK_NONE);
+    assert_string_equal(bench.said, told);
+    assert_int_equal(gang_machine_tick(bench.machine, 42000), 0);
+    assert_int_equal(run(&bench), TASK_NONE);
+    assert_string_equal(bench.said + strlen(told),
+                        "GangIncomplete: gang d/g waits for its pods: 1 of 4 are there, the first "
+                        "that is missing has index 1\n");
+    /* Of a gang that ends nothing is missing. */
+    bench.said[0] = '\0';
+    struct pod_words ends = first;
+    ends.version = "2\",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",\"generateName\":\"a";
+    set_pod(&bench, &ends);
+    assert_int_equal(gang_machine_tick(bench.machine, 80000), 0);
+    assert_int_equal(run(&bench), TASK_NONE);
+    assert_string_equal(bench.said, "");
 }
 
 /* Carries out all that is to be done until a Service is asked for, and answers that. */
@@ -509,6 +552,7 @@ int main(void)
         cmocka_unit_test(its_service_is_made_anew_for_a_job_of_the_same_name),
         cmocka_unit_test(its_size_is_asked_for_again),
         cmocka_unit_test(a_gang_without_a_size_is_told_so),
+        cmocka_unit_test(says_at_times_which_pods_are_missing),
         cmocka_unit_test(nothing_passes_before_it_has_synced),
         cmocka_unit_test(shapes_round_trip),
         cmocka_unit_test(answers_five_thousand_names_quickly),
