@@ -52,7 +52,7 @@ static int ask_size(struct gang_machine *machine, struct gang *gang, struct gang
 {
     const struct pod_record *pod = gang->members[0];
     if (pod->gang.size || !pod->gang.size_owner) {
-        if (gang->size)
+        if (gang->size || pod->gang.size) /* or all its pods are ending */
             return 0;
         snprintf(gang->reason, sizeof(gang->reason),
                  "gang %s: nothing says how many pods it has; set annotation " ANNOTATION_SIZE,
