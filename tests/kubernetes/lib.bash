@@ -9,6 +9,22 @@
 kubernetes_root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 kubernetes_cluster=$kubernetes_root/tests/kubernetes/cluster
 
+# api PATH [OPTION...]: what the API server has there, as JSON; options of curl. Whoever waits asks it
+# again and again: a kubectl each time would take the machine from those that are waited for.
+api() {
+    curl -sf --max-time 20 --cacert "$PARPLAN_KUBERNETES_DIR/etc/ca.crt" \
+        -H "Authorization: Bearer $(<"$PARPLAN_KUBERNETES_DIR/etc/admin.token")" "${@:2}" "$kubernetes_server$1"
+}
+
+# api_pods [JOB]: all pods of the default namespace, or those of a job.
+api_pods() {
+    api "/api/v1/namespaces/default/pods${1:+?labelSelector=batch.kubernetes.io/job-name%3D$1}"
+}
+
+# Of a pod, in jq's words.
+pod_index='def pod_index: .metadata.labels | .["batch.kubernetes.io/job-completion-index"] //
+    .["apps.kubernetes.io/pod-index"] // "-1" | tonumber;'
+
 # --- jobs --------------------------------------------------------------------------
 
 # print_job NAME PODS [WORD...]: an Indexed Job of pods of 8 GPUs. Words:
@@ -54,6 +70,21 @@ print_job() {
         }' -- "${@:3}"
 }
 
+# print_set NAME PODS [WORD...]: the same pods from a StatefulSet, which makes a lost one again at once
+# (a Job waits for 10 s and longer).
+print_set() {
+    print_job "$@" "size=$2" | jq '.metadata.name as $name | .spec.completions as $pods
+        | {
+            apiVersion: "apps/v1", kind: "StatefulSet", metadata,
+            spec: {
+                replicas: $pods, serviceName: $name, podManagementPolicy: "Parallel",
+                selector: {matchLabels: {"batch.kubernetes.io/job-name": $name}},
+                template: (.spec.template | .metadata.labels["batch.kubernetes.io/job-name"] = $name
+                    | .spec.restartPolicy = "Always")
+            }
+        }'
+}
+
 submit_job() {
     print_job "$@" | kubectl apply -f -
 }
@@ -72,10 +103,9 @@ END
 
 # Prints "index node pod", in the order of indexes; node is - where the pod is not bound.
 pods_of() {
-    kubectl get pods -l "batch.kubernetes.io/job-name=$1" -o json | jq -r '
+    api_pods "$1" | jq -r "$pod_index"'
         .items | map(select(.metadata.deletionTimestamp | not))
-        | sort_by(.metadata.labels["batch.kubernetes.io/job-completion-index"] | tonumber)[]
-        | "\(.metadata.labels["batch.kubernetes.io/job-completion-index"]) \(.spec.nodeName // "-") \(.metadata.name)"'
+        | sort_by(pod_index)[] | "\(pod_index) \(.spec.nodeName // "-") \(.metadata.name)"'
 }
 
 count_bound() {
@@ -97,20 +127,20 @@ pod_of_index() {
 
 # annotations_of JOB KEY: "index value" of parplan.io/KEY, in the order of indexes.
 annotations_of() {
-    kubectl get pods -l "batch.kubernetes.io/job-name=$1" -o json | jq -r --arg key "parplan.io/$2" '.items[]
+    api_pods "$1" | jq -r --arg key "parplan.io/$2" "$pod_index"'.items[]
         | select(.metadata.deletionTimestamp | not)
-        | "\(.metadata.labels["batch.kubernetes.io/job-completion-index"]) \(.metadata.annotations[$key] // "-")"' |
+        | "\(pod_index) \(.metadata.annotations[$key] // "-")"' |
         sort -n
 }
 
 # annotation_of POD KEY: parplan.io/KEY, or nothing.
 annotation_of() {
-    kubectl get pod "$1" -o json | jq -r --arg key "parplan.io/$2" '.metadata.annotations[$key] // ""'
+    api "/api/v1/namespaces/default/pods/$1" | jq -r --arg key "parplan.io/$2" '.metadata.annotations[$key] // ""'
 }
 
 # Prints "node leaf block" of all nodes.
 places() {
-    kubectl get nodes -o json | jq -r '.items[] | "\(.metadata.name) " +
+    api /api/v1/nodes | jq -r '.items[] | "\(.metadata.name) " +
         "\(.metadata.labels["fabric.topograph.run/tier-0"]) \(.metadata.labels["fabric.topograph.run/tier-1"])"'
 }
 
@@ -153,7 +183,7 @@ wait_bound() {
 
 # Prints the messages of the events of a job's pods, each once, the last ones last.
 events_of() {
-    kubectl get events --field-selector involvedObject.kind=Pod -o json |
+    api "/api/v1/namespaces/default/events?fieldSelector=involvedObject.kind%3DPod" |
         jq -r --arg job "$1" '.items | map(select(.involvedObject.name | startswith($job + "-")))
             | sort_by(.lastTimestamp // .eventTime // .metadata.creationTimestamp)[]
             | "\(.reason): \(.message)"' | awk '!seen[$0]++'

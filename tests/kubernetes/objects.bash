@@ -9,7 +9,8 @@ readonly leaf_nodes=8 block_leaves=2
 readonly gpu_product=NVIDIA-H100-80GB-HBM3
 readonly bulk_requests=32     # at once
 readonly bulk_batch=1000      # requests of one curl
-readonly kubelet_pause=0.2    # seconds
+readonly kubelet_pause=0.1    # seconds after a change: others come with it
+readonly watch_seconds=20     # then it looks again
 
 # --- requests in bulk --------------------------------------------------------------
 
@@ -173,10 +174,12 @@ print_kubelet_work() {
           else empty end'
 }
 
+# Sets pods_version, from which on a watch tells what is new.
 run_pods() {
     local folder
     folder=$(mktemp -d "$run/kubelet.XXXXXX")
     request "$server/api/v1/pods" >"$folder/pods" || { rm -rf "$folder" && return 1; }
+    pods_version=$(jq -r .metadata.resourceVersion "$folder/pods")
     print_kubelet_work <"$folder/pods" | awk -v folder="$folder" '{
         file = folder "/" NR
         body = $0; sub(/^[^ ]+ [^ ]+ [^ ]+ /, "", body)
@@ -188,10 +191,25 @@ run_pods() {
     rm -rf "$folder"
 }
 
+# Until a pod changes, or the watch ends.
+wait_for_pods() {
+    local watch line
+    exec {watch}< <(exec curl -sN --max-time "$watch_seconds" --cacert "$etc/ca.crt" \
+        -H "Authorization: Bearer $(<"$etc/kubelet.token")" \
+        "$server/api/v1/pods?watch=true&resourceVersion=$pods_version&timeoutSeconds=$watch_seconds")
+    watcher=$!
+    read -r line <&"$watch" || true
+    kill "$watcher" 2>/dev/null || true
+    watcher=
+    exec {watch}<&-
+}
+
 # Until its cluster's folder goes.
 run_kubelet() {
+    trap 'kill $watcher 2>/dev/null; exit' TERM
+    watcher= pods_version=
     while [[ -d $run ]]; do
-        run_pods || true
+        ! run_pods || wait_for_pods
         sleep "$kubelet_pause"
     done
 }

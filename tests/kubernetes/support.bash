@@ -24,7 +24,10 @@ teardown_file() {
 
 # On a failure, what the pods were told and the programs had to say.
 teardown() {
-    [[ ${BATS_TEST_COMPLETED:-} ]] && return
+    [[ ${BATS_TEST_COMPLETED:-} ]] || show_what_was_said
+}
+
+show_what_was_said() {
     timeout 10 kubectl get events -o custom-columns=O:.involvedObject.name,R:.reason,M:.message 2>/dev/null | tail -n 20
     tail -n 20 "$PARPLAN_KUBERNETES_DIR"/log/extender*.log 2>/dev/null
 }
@@ -63,14 +66,15 @@ heal_cluster() {
 
 # remove_jobs: all jobs and pods of the default namespace are gone afterwards.
 remove_jobs() {
-    kubectl delete jobs --all --cascade=background --wait=false
-    kubectl delete pods --all --grace-period=0 --force --wait=false 2>&1 | grep -v ^Warning || true
+    api '/apis/batch/v1/namespaces/default/jobs?propagationPolicy=Background' -X DELETE
+    api '/apis/apps/v1/namespaces/default/statefulsets?propagationPolicy=Background' -X DELETE
+    api '/api/v1/namespaces/default/pods?gracePeriodSeconds=0' -X DELETE
     wait_for 60 "namespace without pods" no_pods
-    kubectl delete events --all --wait=false
+    api /api/v1/namespaces/default/events -X DELETE
 }
 
 no_pods() {
-    [[ -z $(kubectl get pods -o name) ]]
+    [[ $(api_pods | jq '.items | length') == 0 ]]
 }
 
 # run_client COMMAND ARGUMENT...: bats' run within client_seconds; sets status, output and lines
@@ -129,7 +133,7 @@ expect_unbound() {
 expect_planned() {
     local wrong
     expect "pods of $1" "$(count_pods "$1")" "$2" || return 1
-    wrong=$(kubectl get pods -l "batch.kubernetes.io/job-name=$1" -o json | jq -r '.items[]
+    wrong=$(api_pods "$1" | jq -r '.items[]
         | select(.spec.nodeName != .metadata.annotations["parplan.io/node"])
         | "\(.metadata.name) on \(.spec.nodeName), not \(.metadata.annotations["parplan.io/node"])"')
     expect "pods elsewhere than planned" "$wrong" ""
