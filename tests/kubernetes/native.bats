@@ -5,6 +5,9 @@
 # pod goes where.
 load support
 
+# shellcheck disable=SC2034 # support's
+cluster_nodes=32
+
 setup_file() {
     cluster_options='--kubelet --gates gang' start_extender_cluster
 }
@@ -21,10 +24,11 @@ setup() {
 }
 
 @test "a native gang that does not fit waits whole; the extender never answers Error" {
-    submit_job filler 56 tp=8 pp=4 dp=14 gate
-    expect_placed filler 56
+    submit_job filler 24 tp=8 pp=4 dp=6 gate
+    expect_placed filler 24
     submit_native_job train 16 label= tp=8 pp=4 dp=4
-    expect_unbound train 4
+    expect_event train 'needs 16 nodes'
+    expect_unbound train
     expect "errors" "$(events_of train | grep -c SchedulerError)" 0
     kubectl delete job filler --wait=false
     wait_bound train 16 90
