@@ -109,10 +109,10 @@ job_is_ready() {
     remove_jobs
 }
 
-@test "a program of another name is started, restarted and ended with it" {
+@test "a program of another name is its own, too; stop leaves nothing but logs; once more is no error" {
+    local pid
     own_cluster
     "$cluster" spawn helper sleep 1000
-    local pid
     pid=$(program_pid helper)
     "$cluster" restart helper
     [[ $(program_pid helper) != "$pid" ]]
@@ -122,12 +122,6 @@ job_is_ready() {
     expect_refusal "'etcd' cannot be the name"
     run_client "$cluster" kill nothing
     expect_refusal "no program is called 'nothing'"
-    "$cluster" stop
-    expect_no_process "$PARPLAN_KUBERNETES_DIR"
-}
-
-@test "stop: nothing is left but logs; once more is no error" {
-    own_cluster
     run_client "$cluster" stop
     expect_status 0
     expect_no_process "$PARPLAN_KUBERNETES_DIR"
@@ -140,8 +134,19 @@ job_is_ready() {
     expect_refusal 'not running'
 }
 
-@test "two starts at once are two clusters with ports of their own" {
-    local first=$BATS_TEST_TMPDIR/c second=$BATS_TEST_TMPDIR/d pid
+# strangers FOLDER: a process that nobody of the cluster started gets lines of its own there, as of a
+# stale pid. Sets bystander.
+strangers() {
+    local since processes=$1/run/processes
+    sleep 100 3>&- &
+    bystander=$!
+    since=$(cat /proc/sys/kernel/random/boot_id)/$(awk '{ print $22 }' "/proc/$bystander/stat")
+    echo "$bystander $since $(realpath "$(command -v etcd)") helper" >>"$processes"
+    echo "$bystander some-boot/1 $(realpath "$(command -v sleep)") other" >>"$processes"
+}
+
+@test "two starts at once are two clusters; stop ends all that is its own: no stale pid, but what a deleted folder hides" {
+    local first=$BATS_TEST_TMPDIR/c second=$BATS_TEST_TMPDIR/d pid bystander
     "$cluster" start --folder "$first" >"$BATS_TEST_TMPDIR/first" 2>&1 &
     pid=$!
     "$cluster" start --folder "$second"
@@ -151,26 +156,19 @@ job_is_ready() {
     expect "nodes of the first" "$(kubectl get nodes -o name | wc -l)" 2
     eval "$("$cluster" env --folder "$second")"
     expect "nodes of the second" "$(kubectl get nodes -o name | wc -l)" 0
+    strangers "$first"
+    rm -rf "$first/etc"
     "$cluster" stop --folder "$first"
+    kill "$bystander"
     kubectl get nodes
+    rm -rf "$second"
     "$cluster" stop --folder "$second"
+    expect_no_process "$second"
 }
 
-@test "stop after etcd was killed, and with paused programs, does not hang" {
-    own_cluster
-    "$cluster" kill etcd
-    "$cluster" pause scheduler
-    "$cluster" pause apiserver
-    SECONDS=0
-    run_client "$cluster" stop
-    expect_status 0
-    ((SECONDS <= 10))
-    expect_no_process "$PARPLAN_KUBERNETES_DIR"
-}
-
-@test "start again: the same cluster is kept, another one is refused, a half dead one replaced" {
-    own_cluster
+@test "start again: the same is kept, another refused, a half dead one replaced; stop of that does not hang" {
     local pid
+    own_cluster
     pid=$(program_pid apiserver)
     run_client "$cluster" start
     expect_match "message" "$output" '^cluster: already running'
@@ -181,11 +179,14 @@ job_is_ready() {
     run_client "$cluster" start
     expect_status 0
     expect_match "message" "$output" 'cleaning up a cluster that lost etcd'
-}
-
-@test "native gangs: the API of PodGroups is there with their gates" {
-    own_cluster --gates gang
-    expect "PodGroups" "$(kubectl api-resources --api-group scheduling.k8s.io -o name | grep -c '^podgroups')" 1
+    "$cluster" kill etcd
+    "$cluster" pause scheduler
+    "$cluster" pause apiserver
+    SECONDS=0
+    run_client "$cluster" stop
+    expect_status 0
+    ((SECONDS <= 10))
+    expect_no_process "$PARPLAN_KUBERNETES_DIR"
 }
 
 @test "a start that fails says why in one line and leaves nothing" {
@@ -215,25 +216,6 @@ job_is_ready() {
         expect "exit status" "$code" 143
         expect_no_process "$PARPLAN_KUBERNETES_DIR"
     done
-}
-
-@test "a stale pid that is another program's now is left alone; a deleted folder is no hiding place" {
-    own_cluster
-    local processes=$PARPLAN_KUBERNETES_DIR/run/processes bystander since
-    sleep 100 3>&- &
-    bystander=$!
-    since=$(cat /proc/sys/kernel/random/boot_id)/$(awk '{ print $22 }' "/proc/$bystander/stat")
-    echo "$bystander $since $(realpath "$(command -v etcd)") helper" >>"$processes"
-    echo "$bystander some-boot/1 $(realpath "$(command -v sleep)") other" >>"$processes"
-    rm -rf "${PARPLAN_KUBERNETES_DIR:?}/etc"
-    run_client "$cluster" stop
-    expect_status 0
-    kill "$bystander"
-    own_cluster
-    rm -rf "$PARPLAN_KUBERNETES_DIR"
-    run_client "$cluster" stop
-    expect_status 0
-    expect_no_process "$PARPLAN_KUBERNETES_DIR"
 }
 
 @test "programs that cannot be built are named in one line" {
