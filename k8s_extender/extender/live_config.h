@@ -16,14 +16,14 @@ struct live_config;
 
 /* path NULL: the default path, where a missing file means the built-in defaults. */
 struct live_config *live_config_create(const char *path, struct error_info *err);
-void live_config_free(struct live_config *config);
+void live_config_free(struct live_config *live);
 
 /* Looks at the file. -1: it changed and cannot be used, the reason once for each change. */
-int live_config_refresh(struct live_config *config, bool *ret_changed, struct error_info *err);
+int live_config_refresh(struct live_config *live, bool *ret_changed, struct error_info *err);
 
 /* One snapshot: to be given back. */
-const struct admin_config *live_config_take(struct live_config *config);
-void live_config_give(struct live_config *config, const struct admin_config *snapshot);
+const struct admin_config *live_config_take(struct live_config *live);
+void live_config_give(struct live_config *live, const struct admin_config *snapshot);
 
 DEFINE_CLEANUP(live_config);
 
