@@ -88,7 +88,7 @@ struct gang_plan *extender_plan(struct extender *extender, const struct gang_pro
 /* Threads: each returns when extender->stop is set. */
 void *extender_watch_nodes(void *extender);
 void *extender_watch_pods(void *extender);
-void *extender_lead(void *extender);
-void *extender_work(void *extender);
+void *extender_lead(void *context);
+void *extender_work(void *context);
 
 #endif
