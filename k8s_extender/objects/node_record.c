@@ -200,7 +200,7 @@ static void pack_taints(struct record_block *block, const struct node_record *fr
 /* NULL while counting. */
 static struct node_record *pack_node(struct record_block *block, const struct node_record *from)
 {
-    struct node_record counted;
+    struct node_record counted = {.name = NULL};
     struct node_record *record = record_block_array(block, 1, sizeof(*record));
     struct node_record *to = record ? record : &counted;
     *to = *from;

@@ -101,7 +101,7 @@ static void pack_texts(struct record_block *block, const struct pod_record *from
 /* NULL while counting. */
 static struct pod_record *pack_pod(struct record_block *block, const struct pod_record *from)
 {
-    struct pod_record counted;
+    struct pod_record counted = {.name = NULL};
     struct pod_record *record = record_block_array(block, 1, sizeof(*record));
     struct pod_record *to = record ? record : &counted;
     *to = *from;

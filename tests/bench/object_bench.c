@@ -121,13 +121,14 @@ static double resident_bytes(void)
 {
     char line[128];
     uint64_t pages;
-    CLEANUP_FILE FILE *file = fopen("/proc/self/statm", "r");
+    FILE *file = fopen("/proc/self/statm", "r");
     if (!file || !fgets(line, sizeof(line), file))
-        exit(1);
+        abort();
+    fclose(file);
     char *second = line + strcspn(line, " ") + 1;
     second[strcspn(second, " ")] = '\0';
     if (parse_unsigned(second, 0, UINT64_MAX, &pages, NULL) < 0)
-        exit(1);
+        abort();
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 

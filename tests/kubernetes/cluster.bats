@@ -5,10 +5,10 @@
 # only use it; those that break one have their own.
 load support
 
-# own_cluster [OPTION...]: a cluster of this test's own.
+# A cluster of this test's own.
 own_cluster() {
     export PARPLAN_KUBERNETES_DIR=$BATS_TEST_TMPDIR/c
-    "$cluster" start "$@"
+    "$cluster" start
     eval "$("$cluster" env)"
 }
 
@@ -157,7 +157,7 @@ strangers() {
     eval "$("$cluster" env --folder "$second")"
     expect "nodes of the second" "$(kubectl get nodes -o name | wc -l)" 0
     strangers "$first"
-    rm -rf "$first/etc"
+    rm -rf "${first:?}/etc"
     "$cluster" stop --folder "$first"
     kill "$bystander"
     kubectl get nodes

@@ -162,7 +162,7 @@ expect_part_kept() {
     "$cluster" restart extender
     sleep 1
     expect_refusals
-    ! extender_ready
+    not_ready
     "$cluster" restart apiserver
     wait_for 60 "readiness" extender_ready
     submit_job train 16 "${plan[@]}" gate
