@@ -41,8 +41,8 @@ static void what_is_no_value_counts_as_none(void **state)
     static const char *const texts[] = {
         "{\"metadata\":{\"resourceVersion\":\"1\"}}",
         "{\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":null}",
-        "{\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{\"holderIdentity\":null,"
-        "\"leaseDurationSeconds\":-1,\"renewTime\":7,\"leaseTransitions\":\"x\"}}",
+        ("{\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{\"holderIdentity\":null,"
+         "\"leaseDurationSeconds\":-1,\"renewTime\":7,\"leaseTransitions\":\"x\"}}"),
         "{\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{\"leaseDurationSeconds\":99999999}}",
     };
     for (size_t i = 0; i < COUNT_OF(texts); i++) {

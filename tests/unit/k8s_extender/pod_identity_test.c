@@ -59,8 +59,8 @@ static void leaves_the_rest_to_the_tree(void **state)
         "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"1\"}",
         "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"1",
         "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"1\\",
-        "{\"metadata\":{\"resourceVersion\":\"1\",\"uid\":\""
-        "0123456789012345678901234567890123456789012345678901234567890123\"}}",
+        ("{\"metadata\":{\"resourceVersion\":\"1\",\"uid\":\""
+         "0123456789012345678901234567890123456789012345678901234567890123\"}}"),
     };
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct pod_identity identity = {.uid = "before"};
