@@ -3,6 +3,7 @@
 #include "k8s_extender/gang/annotations.h"
 #include "k8s_extender/gang/gang_members.h"
 #include "k8s_extender/gang/gang_table.h"
+#include "k8s_extender/objects/node_selector.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,31 @@ static void tell_why(const struct gang *gang, const struct pod_record *pod, stru
         refuse(ret, "gang %s waits to be planned", gang->key);
 }
 
+/* A scheduler that has not heard of it yet would bind the pod to a node that is gone. */
+static bool is_lost(const struct gang_machine *machine, const struct pod_record *pod,
+                    const char *node)
+{
+    const struct pod_record *known = cluster_state_pod(machine->state, pod->uid);
+    const struct node_record *record = cluster_state_node(machine->state, node);
+    return known && !known->node && (!record || node_unfit_for(record, known) != NODE_FITS);
+}
+
+/* The node where that pod of a gang may go; NULL: *ret says why there is none. */
+static const char *find_node(struct gang_machine *machine, const struct pod_record *pod,
+                             struct gang_answer *ret)
+{
+    const struct gang *gang = current_gang(machine, pod);
+    const char *node = gang ? node_of(gang, pod) : NULL;
+    if (!node)
+        tell_why(gang, pod, ret);
+    else if (is_lost(machine, pod, node))
+        refuse(ret, "gang %s: pod %s is meant for node %s, which will not do any more", gang->key,
+               pod->name, node);
+    else
+        return node;
+    return NULL;
+}
+
 static size_t position_of(const char *node, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -81,16 +107,13 @@ static size_t position_of(const char *node, const char *const *names, size_t cou
 static void answer_member(struct gang_machine *machine, const struct pod_record *pod,
                           const char *const *names, size_t count, struct gang_answer *ret)
 {
-    const struct gang *gang = current_gang(machine, pod);
-    const char *node = gang ? node_of(gang, pod) : NULL;
+    const char *node = find_node(machine, pod, ret);
     ret->whole_pod = !pod->gang.native;
-    if (!node) {
-        tell_why(gang, pod, ret);
+    if (!node)
         return;
-    }
     ret->kind = ANSWER_ONE;
     ret->node = position_of(node, names, count);
-    snprintf(ret->text, sizeof(ret->text), "gang %s: pod %s is meant for node %s%s", gang->key,
+    snprintf(ret->text, sizeof(ret->text), "gang %s: pod %s is meant for node %s%s", pod->gang.key,
              pod->name, node,
              ret->node == ANSWER_NODE_NONE
                  ? ", which the scheduler has ruled out or not offered (percentageOfNodesToScore "
@@ -193,13 +216,10 @@ bool gang_answer_bind(struct gang_machine *machine, const char *namespace, const
     } else if (!pod || strcmp(pod->namespace, namespace) != 0 || strcmp(pod->name, name) != 0) {
         refuse(&answer, "parplan has not heard of pod %s/%s with that uid", namespace, name);
     } else if (pod->gang.key) {
-        const struct gang *gang = current_gang(machine, pod);
-        const char *meant = gang ? node_of(gang, pod) : NULL;
-        if (!meant)
-            tell_why(gang, pod, &answer);
-        else if (strcmp(meant, node) != 0)
-            refuse(&answer, "gang %s: pod %s is meant for node %s, not %s", gang->key, name, meant,
-                   node);
+        const char *meant = find_node(machine, pod, &answer);
+        if (meant && strcmp(meant, node) != 0)
+            refuse(&answer, "gang %s: pod %s is meant for node %s, not %s", pod->gang.key, name,
+                   meant, node);
     } else if (concerns_us(pod)) {
         refresh_all(machine);
         if (!has_room(machine, pod, node))

@@ -5,9 +5,9 @@
  *
  * filter: a pod that neither belongs to a gang nor asks for GPUs passes everywhere. One that asks
  * for GPUs and is in no gang passes where its GPUs are not promised to a gang; what `require_plan`
- * says of it stands in `error`. A gang's pod passes on its own node; without a plan nowhere, with
- * the reason. `error` speaks for the whole pod (mode A and B); in mode C (native) it is never used,
- * the text then stands for every node.
+ * says of it stands in `error`. A gang's pod passes on its own node, as far as that is known to
+ * be sound; without a plan nowhere, with the reason. `error` speaks for the whole pod (mode A and
+ * B); in mode C (native) it is never used, the text then stands for every node.
  */
 #ifndef K8S_EXTENDER_GANG_GANG_ANSWER_H
 #define K8S_EXTENDER_GANG_GANG_ANSWER_H

@@ -108,6 +108,10 @@ static void set_pod(struct bench *bench, const struct pod_words *words)
     assert_int_equal(gang_machine_set_pod(bench->machine, pod_of(words)), 0);
 }
 
+#define PINNED(node)                                                                               \
+    "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"         \
+    "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","     \
+    "\"values\":[\"" node "\"]}]}]}}},"
 #define GATE "\"schedulingGates\":[{\"name\":\"" GANG_GATE "\"}],"
 
 /* Carries out all that is to be done but patches; stops at the first patch or deletion, which it
@@ -158,6 +162,27 @@ static enum answer_kind ask(struct bench *bench, const struct pod_words *words, 
 
 /* --- the tests ----------------------------------------------------------------------- */
 
+/* The scheduler may not have heard yet that a node is gone. */
+static void pass_while_the_node_is_sound(struct bench *bench, struct pod_words *pod)
+{
+    struct gang_answer answer;
+    char text[ANSWER_TEXT_BYTES];
+    pod->spec = PINNED("n2");
+    pod->annotations = ",\"parplan.io/node\":\"n2\"";
+    pod->version = "3";
+    set_pod(bench, pod);
+    assert_int_equal(ask(bench, pod, "n2", &answer), ANSWER_ONE);
+    assert_true(gang_answer_bind(bench->machine, "d", "b", "u-b", "n2", text));
+    set_node(bench, "n2", false);
+    assert_int_equal(ask(bench, pod, "n2", &answer), ANSWER_REFUSED);
+    const char *words = "gang d/g: pod b is meant for node n2, which will not do any more";
+    assert_string_equal(answer.text, words);
+    assert_false(gang_answer_bind(bench->machine, "d", "b", "u-b", "n2", text));
+    assert_string_equal(text, words);
+    gang_machine_remove_node(bench->machine, "n2");
+    assert_int_equal(ask(bench, pod, "n2", &answer), ANSWER_REFUSED);
+}
+
 static void a_gang_goes_its_way(void **state)
 {
     (void)state;
@@ -196,6 +221,7 @@ static void a_gang_goes_its_way(void **state)
     assert_int_equal(ask(&bench, &other, "n1", &answer), ANSWER_SOME);
     assert_false(answer.passes[0]);
     assert_int_equal(ask(&bench, &other, "n9", &answer), ANSWER_ALL);
+    pass_while_the_node_is_sound(&bench, &second);
 }
 
 static void refuses_what_is_wrong(void **state)
