@@ -5,7 +5,7 @@
 # only use it; those that break one have their own.
 load support
 
-# A cluster of this test's own.
+# own_cluster: a cluster of this test's own.
 own_cluster() {
     export PARPLAN_KUBERNETES_DIR=$BATS_TEST_TMPDIR/c
     "$cluster" start
