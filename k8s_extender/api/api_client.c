@@ -304,8 +304,18 @@ static CURLcode drive(struct transfer *transfer)
     return result;
 }
 
+/* " after 3 ms" makes the same failure another text each time. */
+static void forget_milliseconds(char *reason)
+{
+    static const char before[] = " after ", behind[] = " ms";
+    char *at = strstr(reason, before);
+    char *end = at ? at + strlen(before) + strspn(at + strlen(before), "0123456789") : NULL;
+    if (end && strncmp(end, behind, strlen(behind)) == 0)
+        memmove(at, end + strlen(behind), strlen(end + strlen(behind)) + 1);
+}
+
 /* Without the query, which may be a long token that helps nobody. */
-static int error_no_answer(const struct transfer *transfer, CURLcode code, struct error_info *err)
+static int error_no_answer(struct transfer *transfer, CURLcode code, struct error_info *err)
 {
     const struct api_request *request = transfer->request;
     char target[TARGET_BYTES];
@@ -316,6 +326,7 @@ static int error_no_answer(const struct transfer *transfer, CURLcode code, struc
                                 transfer->idle_seconds);
     if (code == CURLE_OUT_OF_MEMORY)
         return error_set_memory(err);
+    forget_milliseconds(transfer->reason);
     return error_set_system(err, "%s %s: %s", request->method, target,
                             transfer->reason[0] ? transfer->reason : curl_easy_strerror(code));
 }
