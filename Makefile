@@ -468,17 +468,22 @@ GANG_SOURCES := \
 API_SOURCES := \
 	k8s_extender/api/api_answer.c \
 	k8s_extender/api/api_client.c \
-	k8s_extender/api/api_config.c \
+	k8s_extender/api/config/api_config.c \
 	k8s_extender/api/backoff.c \
-	k8s_extender/api/base64.c \
+	k8s_extender/api/config/base64.c \
 	k8s_extender/api/gang_service.c \
 	k8s_extender/api/json_splitter.c \
 	k8s_extender/api/lease.c \
 	k8s_extender/api/lease_decision.c \
 	k8s_extender/api/list_watch.c \
+	k8s_extender/api/config/object_name.c \
 	k8s_extender/api/pod_event.c \
 	k8s_extender/api/pod_patch.c \
 	k8s_extender/api/request_text.c
+
+# What both programs have beside the API's client.
+OPTION_SOURCES := \
+	k8s_extender/options/program_options.c
 
 SERVER_SOURCES := \
 	k8s_extender/server/admission_wire.c \
@@ -619,6 +624,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/list_watch_test.c \
 	tests/unit/k8s_extender/pod_event_test.c \
 	tests/unit/k8s_extender/pod_patch_test.c \
+	tests/unit/k8s_extender/program_options_test.c \
 	tests/unit/mapping/block_order_test.c \
 	tests/unit/mapping/fabric_tree_test.c \
 	tests/unit/mapping/gpu_mapping_test.c \
@@ -1038,7 +1044,7 @@ LINK = $(CC) $(SANITIZE) $(OUR_LDFLAGS)
 LISTED := $(BASE_SOURCES) $(EMBED_SOURCES) $(TOPOLOGY_SOURCES) $(READER_SOURCES) $(WORKLOAD_SOURCES) \
 	$(PLANNER_SOURCES) $(MAPPING_SOURCES) $(REPORT_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(POLICY_REPORT_SOURCES) $(CLI_SOURCES) \
 	$(SPANK_SOURCES) $(SUBMIT_SOURCES) $(GANG_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) \
-	$(EXTENDER_SOURCES) $(AGENT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
+	$(OPTION_SOURCES) $(EXTENDER_SOURCES) $(AGENT_SOURCES) $(DATA_FILES) $(PROGRAM_DATA_FILES) $(UNIT_TESTS) $(PROPERTY_TESTS) $(CORPUS_TESTS) \
 	$(FUZZ_TESTS) $(BENCHES) $(BENCH_TOOLS) $(SUPPORT_SOURCES) $(MOCK_NVML_SOURCES) $(SLURM_TEST_SOURCES) $(STAND_IN_SOURCES) $(MAN_PAGES)
 objects = $(patsubst %.c,$(BUILD)/objects/%.o,$(1))
 programs = $(patsubst %.c,$(BUILD)/%,$(1))
@@ -1050,8 +1056,9 @@ CLI_OBJECTS := $(call objects,$(filter-out $(SPANK_SOURCES),$(PLUGIN_TAKES)) \
 	$(READER_SOURCES) $(VALIDATION_SOURCES) $(SCAN_SOURCES) $(EVALUATION_SOURCES) $(POLICY_REPORT_SOURCES) $(CLI_SOURCES)) $(DATA_OBJECT)
 SPANK_OBJECTS := $(call objects,$(SPANK_SOURCES))
 SUBMIT_OBJECTS := $(call objects,$(SUBMIT_SOURCES))
-EXTENDER_TAKES := $(call objects,$(GANG_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(EXTENDER_SOURCES))
-AGENT_TAKES := $(call objects,$(API_SOURCES) $(AGENT_SOURCES))
+EXTENDER_TAKES := $(call objects,$(GANG_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) \
+	$(OPTION_SOURCES) $(EXTENDER_SOURCES))
+AGENT_TAKES := $(call objects,$(API_SOURCES) $(OPTION_SOURCES) $(AGENT_SOURCES))
 PLUGIN_OBJECTS := $(patsubst $(BUILD)/objects/%,$(BUILD)/$(or $(PLUGIN_FOLDER),objects)/%,\
 	$(call objects,$(PLUGIN_TAKES))) $(BUILD)/plugin/common/data.o \
 	$(if $(PACKED_TEXTS_BYTES),$(BUILD)/plugin/common/packed_texts.o)

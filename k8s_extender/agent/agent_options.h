@@ -20,7 +20,7 @@ struct agent_options {
 };
 
 /* node_variable: the value of AGENT_NODE_VARIABLE, or NULL. The texts stay argv's. *ret_done:
- * --help or --version was answered. -1 with an empty text: argp has said it. */
+ * --help or --version was answered. */
 int agent_options_parse(int argc, char **argv, const char *node_variable, struct agent_options *ret,
                         bool *ret_done, struct error_info *err);
 

@@ -175,9 +175,8 @@ int main(int argc, char **argv)
     struct agent_options options;
     bool done = false, well = true;
     if (agent_options_parse(argc, argv, getenv(AGENT_NODE_VARIABLE), &options, &done, &err) < 0) {
-        if (err.text[0])
-            fprintf(stderr, PROGRAM ": %s\n", err.text);
-        return BAD_USAGE;
+        fprintf(stderr, PROGRAM ": %s\n", err.text);
+        return err.kind == ERROR_INPUT ? BAD_USAGE : EXIT_FAILURE;
     }
     if (done)
         return EXIT_SUCCESS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * extender_options: the command line of parplan-extender, through argp.
+ * extender_options: the command line of parplan-extender (docs/man/parplan-extender.8).
  */
 #ifndef K8S_EXTENDER_EXTENDER_EXTENDER_OPTIONS_H
 #define K8S_EXTENDER_EXTENDER_EXTENDER_OPTIONS_H

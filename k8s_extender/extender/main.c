@@ -124,9 +124,8 @@ int main(int argc, char **argv)
     struct extender extender;
     bool done;
     if (extender_options_parse(argc, argv, &options, &done, &err) < 0) {
-        if (err.text[0])
-            fprintf(stderr, "parplan-extender: %s\n", err.text);
-        return BAD_USAGE;
+        fprintf(stderr, "parplan-extender: %s\n", err.text);
+        return err.kind == ERROR_INPUT ? BAD_USAGE : EXIT_FAILURE;
     }
     if (done)
         return EXIT_SUCCESS;

@@ -55,14 +55,16 @@ static void refuses_in_one_line(void **state)
     } cases[] = {
         {"", NULL, "which node is this? Set NODE_NAME from spec.nodeName"},
         {"", "", "which node is this?"},
-        {"--node ../pods/x", NULL, "--node: '../pods/x' is no name of a node"},
-        {"--node N1", NULL, "is no name of a node"},
-        {"", "n1?dryRun=All", "is no name of a node"},
-        {"--node=", NULL, "--node: a value is missing"},
+        {"--node ../pods/x", NULL, "--node: '../pods/x' is no name of an object in Kubernetes"},
+        {"--node N1", NULL, "--node: 'N1' is no name of an object"},
+        {"", "n1?dryRun=All", "NODE_NAME: 'n1?dryRun=All' is no name of an object"},
+        {"--node=", NULL, "--node: the value is empty; give NAME"},
+        {"--nodes n1", NULL, "unknown option --nodes; did you mean --node?"},
+        {"--once --once", "n1", "--once is given twice"},
         {"--interval 0", "n1", "--interval: '0' is not"},
         {"--interval 1e3", "n1", "--interval: '1e3' is not"},
         {"--interval 86401", "n1", "--interval: '86401' is not"},
-        {"now", "n1", "now: parplan-node-agent takes options only"},
+        {"now", "n1", "unexpected word 'now': parplan-node-agent takes options only"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct agent_options options;

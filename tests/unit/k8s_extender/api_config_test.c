@@ -2,7 +2,7 @@
 /* What api_client.h has without a server: its configuration, and the words of answers. */
 #include "base/text_file.h"
 #include "k8s_extender/api/api_client.h"
-#include "k8s_extender/api/base64.h"
+#include "k8s_extender/api/config/base64.h"
 #include "tests/support/file_tree.h"
 #include "tests/support/unit_test.h"
 

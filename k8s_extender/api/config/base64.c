@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "k8s_extender/api/base64.h"
+#include "k8s_extender/api/config/base64.h"
 #include "base/cleanup.h"
 
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * base64: text of RFC 4648 section 4 back into bytes, as kubeconfig files hold certificates.
  */
-#ifndef K8S_EXTENDER_API_BASE64_H
-#define K8S_EXTENDER_API_BASE64_H
+#ifndef K8S_EXTENDER_API_CONFIG_BASE64_H
+#define K8S_EXTENDER_API_CONFIG_BASE64_H
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #include "base/text_file.h"
 #include "base/yaml_document.h"
 #include "k8s_extender/api/api_client.h"
-#include "k8s_extender/api/base64.h"
+#include "k8s_extender/api/config/base64.h"
 
 #include <errno.h>
 #include <string.h>
