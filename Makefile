@@ -479,6 +479,7 @@ API_SOURCES := \
 	k8s_extender/api/config/object_name.c \
 	k8s_extender/api/pod_event.c \
 	k8s_extender/api/pod_patch.c \
+	k8s_extender/api/time_now.c \
 	k8s_extender/api/request_text.c
 
 # What both programs have beside the API's client.

@@ -5,6 +5,7 @@
 #include "k8s_extender/agent/agent_options.h"
 #include "k8s_extender/agent/machine.h"
 #include "k8s_extender/agent/publisher.h"
+#include "k8s_extender/api/time_now.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -75,13 +76,6 @@ static int send_request(void *client, const struct api_request *request, struct 
     return api_client_send(client, request, ret, err);
 }
 
-static uint64_t milliseconds_now(void)
-{
-    struct timespec now = {.tv_sec = 0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static void sleep_milliseconds(uint64_t milliseconds)
 {
     struct timespec left = {.tv_sec = (time_t)(milliseconds / 1000),
@@ -93,8 +87,7 @@ static void sleep_milliseconds(uint64_t milliseconds)
 /* The same on no two nodes, nor twice on one. */
 static uint64_t seed_of(const char *node)
 {
-    struct timespec now = {.tv_sec = 0};
-    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t now = time_now_of_day_microseconds();
     uint64_t hash = name_hash_add(NAME_HASH_START, node, strlen(node));
     return name_hash_add(hash, &now, sizeof(now));
 }
@@ -111,7 +104,7 @@ struct agent {
 /* A writing that failed is tried again without another look: GPUs may have to be woken for it. */
 static bool turn(struct agent *agent)
 {
-    uint64_t now = milliseconds_now();
+    uint64_t now = time_now_milliseconds();
     if (!agent->text || now >= agent->next_look) {
         struct error_info err = {.kind = ERROR_NONE};
         memory_free(agent->text);

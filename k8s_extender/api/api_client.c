@@ -2,12 +2,12 @@
 #include "k8s_extender/api/api_client.h"
 #include "base/name_index.h"
 #include "base/text_file.h"
+#include "k8s_extender/api/time_now.h"
 
 #include <curl/curl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define POLL_MILLISECONDS 200 /* how soon a set `stop` is seen */
 #define RECEIVE_BUFFER_BYTES 65536L
@@ -41,13 +41,6 @@ struct transfer {
     bool idle;
     char reason[CURL_ERROR_SIZE];
 };
-
-static uint64_t now_milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static void start_curl(void) { curl_global_init(CURL_GLOBAL_DEFAULT); }
 
@@ -129,7 +122,7 @@ static int handles_open(struct api_client *client, struct error_info *err)
 /* A token file that cannot be read leaves the token that there was: it may be good for long. */
 static int token_read(struct api_client *client, bool now, struct error_info *err)
 {
-    uint64_t clock = now_milliseconds();
+    uint64_t clock = time_now_milliseconds();
     if (!client->config.token_file)
         return 0;
     if (client->token && !now &&
@@ -194,7 +187,7 @@ static int make_headers(struct transfer *transfer, struct error_info *err)
 
 static int hand_over(struct transfer *transfer, const char *bytes, size_t count)
 {
-    transfer->heard_milliseconds = now_milliseconds();
+    transfer->heard_milliseconds = time_now_milliseconds();
     if (transfer->status == 0)
         curl_easy_getinfo(transfer->client->easy, CURLINFO_RESPONSE_CODE, &transfer->status);
     if (transfer->status == 401 && transfer->may_repeat)
@@ -282,7 +275,7 @@ static bool must_end(struct transfer *transfer)
         return true;
     }
     uint64_t limit = transfer->idle_seconds * UINT64_C(1000);
-    transfer->idle = limit > 0 && now_milliseconds() - transfer->heard_milliseconds > limit;
+    transfer->idle = limit > 0 && time_now_milliseconds() - transfer->heard_milliseconds > limit;
     return transfer->idle;
 }
 
@@ -292,7 +285,7 @@ static CURLcode drive(struct transfer *transfer)
     CURLcode result = CURLE_OUT_OF_MEMORY;
     if (curl_multi_add_handle(multi, transfer->client->easy) != CURLM_OK)
         return result;
-    transfer->heard_milliseconds = now_milliseconds();
+    transfer->heard_milliseconds = time_now_milliseconds();
     int running = 1, left;
     while (curl_multi_perform(multi, &running) == CURLM_OK && running && !must_end(transfer))
         if (curl_multi_poll(multi, NULL, 0, POLL_MILLISECONDS, NULL) != CURLM_OK)

@@ -32,13 +32,13 @@ struct lease *lease_create(const struct lease_settings *settings, struct error_i
     if (settings->renew_deadline_seconds >= settings->duration_seconds ||
         settings->retry_seconds >= settings->renew_deadline_seconds || settings->retry_seconds == 0)
         return error_null(error_set(err,
-                                    "lease: retry %u s, deadline %u s, duration %u s: each must be "
+                                    "Lease: retry %u s, deadline %u s, duration %u s: each must be "
                                     "shorter than the next",
                                     settings->retry_seconds, settings->renew_deadline_seconds,
                                     settings->duration_seconds));
     if (!settings->identity[0] || strlen(settings->identity) >= LEASE_TEXT_BYTES)
         return error_null(
-            error_set(err, "lease: the identity '%s' is empty or too long", settings->identity));
+            error_set(err, "Lease: the identity '%s' is empty or too long", settings->identity));
     CLEANUP(lease) struct lease *lease = memory_allocate(sizeof(*lease));
     if (!lease || !(lease->arena = arena_create(ARENA_MAXIMUM_BYTES)))
         return error_null(error_set_memory(err));
@@ -76,7 +76,7 @@ static void set_holds(struct lease *lease, uint64_t until_milliseconds)
 static long report(struct exchange *exchange, const char *words)
 {
     const struct lease_settings *settings = &exchange->lease->settings;
-    snprintf(exchange->trouble, exchange->trouble_bytes, "lease %.64s/%.64s: %s",
+    snprintf(exchange->trouble, exchange->trouble_bytes, "Lease %.64s/%.64s: %s",
              settings->namespace, settings->name, words);
     return -1;
 }

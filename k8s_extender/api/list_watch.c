@@ -2,6 +2,7 @@
 #include "k8s_extender/api/list_watch.h"
 #include "k8s_extender/api/backoff.h"
 #include "k8s_extender/api/json_splitter.h"
+#include "k8s_extender/api/time_now.h"
 
 #include <string.h>
 #include <time.h>
@@ -292,13 +293,6 @@ static enum outcome list_once(struct run *run)
 
 /* --- watch ----------------------------------------------------------------------------------- */
 
-static uint64_t now_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec;
-}
-
 static enum outcome watch_once(struct run *run)
 {
     CLEANUP_DONE(text_buffer) struct text_buffer url;
@@ -307,13 +301,13 @@ static enum outcome watch_once(struct run *run)
     url_begin(&url, run);
     text_buffer_add(&url, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%u", seconds);
     text_buffer_add(&url, "&resourceVersion=%s", run->version);
-    uint64_t start = now_seconds();
+    uint64_t start = time_now_milliseconds();
     struct answer answer = {.run = run};
     /* Half an event at the end is no loss: the next watch begins before it. */
     enum outcome outcome = ask(&answer, SPLIT_WATCH, &url, seconds + WATCH_SPARE_SECONDS,
                                idle > 0 ? idle : WATCH_IDLE_SECONDS);
     json_splitter_free(answer.splitter);
-    bool is_short = now_seconds() - start <= SHORT_WATCH_SECONDS;
+    bool is_short = time_now_milliseconds() - start <= SHORT_WATCH_SECONDS * UINT64_C(1000);
     if (!is_short && answer.status == 200)
         backoff_reset(&run->backoff);
     if (outcome == OUTCOME_DONE && is_short && !answer.any_event)

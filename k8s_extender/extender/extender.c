@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/extender/extender.h"
 #include "base/text_file.h"
+#include "k8s_extender/api/time_now.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define RELEASE_MILLISECONDS 60000u
 #define RETRY_MILLISECONDS 30000u
 #define SERVICE_ACCOUNT_FOLDER "/var/run/secrets/kubernetes.io/serviceaccount"
 
 static const char *environment(const char *name) { return getenv(name); }
-
-uint64_t extender_now_milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
-}
 
 bool extender_stopping(const struct extender *extender)
 {
@@ -107,7 +100,7 @@ int extender_open(struct extender *extender, const struct extender_options *opti
 {
     *extender = (struct extender){.options = *options, .log = {.write = write_line}};
     init_locks(extender);
-    uint64_t now = extender_now_milliseconds();
+    uint64_t now = time_now_milliseconds();
     for (unsigned i = 0; i < HEARD_COUNT; i++)
         extender->heard[i].since_milliseconds = now;
     extender->config = live_config_create(options->config, err);
@@ -145,7 +138,7 @@ static const char *const heard_words[HEARD_COUNT] = {
 /* The first thing that was not heard of for too long, of so many; or NULL. */
 static const char *unheard(const struct extender *extender, unsigned count, uint64_t *ret_seconds)
 {
-    uint64_t now = extender_now_milliseconds();
+    uint64_t now = time_now_milliseconds();
     for (unsigned i = 0; i < count; i++) {
         const struct hearing *heard = &extender->heard[i];
         *ret_seconds = (now - heard->since_milliseconds) / 1000u;
@@ -187,7 +180,7 @@ bool extender_note_heard(struct extender *extender, unsigned what, bool troubled
     bool changes = heard->troubled != troubled;
     heard->troubled = troubled;
     if (changes || !troubled)
-        heard->since_milliseconds = extender_now_milliseconds();
+        heard->since_milliseconds = time_now_milliseconds();
     pthread_mutex_unlock(&extender->lock);
     return changes;
 }

@@ -64,8 +64,6 @@ int extender_open(struct extender *extender, const struct extender_options *opti
                   struct error_info *err);
 void extender_close(struct extender *extender);
 
-/* A clock that only goes forward. */
-uint64_t extender_now_milliseconds(void);
 /* Synced, and nothing unheard for longer than the limit; else why not, in one line. */
 bool extender_ready(struct extender *extender, char *ret_why, size_t bytes);
 /* The same for a caller that holds the lock. */

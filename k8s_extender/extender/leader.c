@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The leader's thread: takes and keeps the Lease while this process has synced. */
+#include "k8s_extender/api/time_now.h"
 #include "k8s_extender/extender/extender.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +12,6 @@
 #define LEASE_RETRY_SECONDS 2u
 #define NAP_MILLISECONDS 100u
 #define TROUBLE_BYTES 512u
-
-static uint64_t time_of_day_microseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
-}
 
 static void nap(const struct extender *extender, unsigned milliseconds)
 {
@@ -57,7 +51,7 @@ static void set_leads(struct extender *extender, const struct lease *lease)
 
 void extender_end_lapsed_lead(struct extender *extender)
 {
-    if (extender->leads && !lease_holds(extender->lease, extender_now_milliseconds()) &&
+    if (extender->leads && !lease_holds(extender->lease, time_now_milliseconds()) &&
         note_leads(extender, NULL))
         tell_leads(extender, false);
 }
@@ -68,7 +62,7 @@ static void note_trouble(struct extender *extender, const char *trouble, char la
     if (strcmp(trouble, last) == 0)
         return;
     if (*trouble)
-        log_message(&extender->log, LOG_LEVEL_WARNING, "lease: %s", trouble);
+        log_message(&extender->log, LOG_LEVEL_WARNING, "%s", trouble);
     snprintf(last, TROUBLE_BYTES, "%s", trouble);
 }
 
@@ -81,8 +75,8 @@ static void keep(struct extender *extender, struct lease *lease, struct api_clie
         /* Who cannot answer must not hold the Lease. */
         if (extender_has_lists(extender)) {
             trouble[0] = '\0';
-            leads = lease_turn(lease, client, extender_now_milliseconds(),
-                               time_of_day_microseconds(), &wait, trouble, sizeof(trouble));
+            leads = lease_turn(lease, client, time_now_milliseconds(),
+                               time_now_of_day_microseconds(), &wait, trouble, sizeof(trouble));
             note_trouble(extender, trouble, last);
             extender_note_heard(extender, HEARD_LEASE, trouble[0] != '\0');
         } else if (extender->leads) {
@@ -117,7 +111,7 @@ void *extender_lead(void *context)
         keep(extender, lease, client);
         return NULL;
     }
-    log_message(&extender->log, LOG_LEVEL_ERROR, "lease: %s", err.text);
+    log_message(&extender->log, LOG_LEVEL_ERROR, "Lease: %s", err.text);
     extender_stop(extender, true);
     return NULL;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json_document.h"
+#include "k8s_extender/api/time_now.h"
 #include "k8s_extender/extender/extender.h"
 #include "k8s_extender/extender/verbs.h"
 #include "k8s_extender/placement/plan_answer.h"
@@ -37,7 +38,7 @@ static void set_gauges(struct extender *extender)
     for (unsigned i = 0; i < HEARD_COUNT; i++)
         heard[i] = extender->heard[i];
     pthread_mutex_unlock(&extender->lock);
-    uint64_t now = extender_now_milliseconds();
+    uint64_t now = time_now_milliseconds();
     for (unsigned i = 0; i < GANG_PHASE_COUNT; i++)
         metrics_set(extender->metrics, METRIC_GANGS, gang_phase_words[i], (double)counts.gangs[i]);
     metrics_set(extender->metrics, METRIC_NODES, NULL, (double)counts.nodes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The two watchers: what the API server tells of nodes and pods goes into the machine. */
 #include "k8s_extender/api/list_watch.h"
+#include "k8s_extender/api/time_now.h"
 #include "k8s_extender/extender/extender.h"
 #include <stdio.h>
 
@@ -24,7 +25,7 @@ static void heard_something(struct watcher *watcher)
 {
     struct hearing *heard = &watcher->extender->heard[watcher->list];
     if (!heard->troubled)
-        heard->since_milliseconds = extender_now_milliseconds();
+        heard->since_milliseconds = time_now_milliseconds();
 }
 
 static void note_heard(void *context)
@@ -136,7 +137,7 @@ static void *watch(struct extender *extender, enum gang_list list)
                      .trouble = note_trouble},
         .context = &watcher,
         .stop = &extender->stop,
-        .seed = extender_now_milliseconds() + list,
+        .seed = time_now_milliseconds() + list,
     };
     if (!client || list_watch_run(client, &request, &err) < 0) {
         log_message(&extender->log, LOG_LEVEL_ERROR, "watching %s ends: %s", lists[list].word,

@@ -7,6 +7,7 @@
 #include "k8s_extender/api/gang_size.h"
 #include "k8s_extender/api/pod_event.h"
 #include "k8s_extender/api/pod_patch.h"
+#include "k8s_extender/api/time_now.h"
 #include "k8s_extender/extender/extender.h"
 #include <time.h>
 
@@ -16,13 +17,6 @@ struct worker {
     struct extender *extender;
     struct api_client *client;
 };
-
-static uint64_t time_of_day_microseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
-}
 
 static enum gang_task_result judge(struct worker *worker, const struct gang_task *task,
                                    const struct api_answer *answer)
@@ -127,10 +121,10 @@ static enum gang_task_result write_event(struct worker *worker, const struct gan
                 task->reason, task->message);
     pthread_mutex_lock(&extender->events_lock);
     enum event_move move =
-        event_memory_note(&extender->events, &event, extender_now_milliseconds(), &count);
+        event_memory_note(&extender->events, &event, time_now_milliseconds(), &count);
     pthread_mutex_unlock(&extender->events_lock);
-    bool written =
-        pod_event_write(worker->client, &event, move, count, time_of_day_microseconds(), &err) == 0;
+    bool written = pod_event_write(worker->client, &event, move, count,
+                                   time_now_of_day_microseconds(), &err) == 0;
     if (!written)
         log_message(&extender->log, LOG_LEVEL_WARNING, "event of pod %s/%s: %s", task->namespace,
                     task->pod, err.text);
@@ -166,10 +160,10 @@ static enum gang_task_result make_plan(struct worker *worker, const struct gang_
 {
     struct extender *extender = worker->extender;
     struct error_info err = {.kind = ERROR_NONE};
-    uint64_t start = extender_now_milliseconds();
+    uint64_t start = time_now_milliseconds();
     struct gang_plan *plan = extender_plan(extender, task->problem, &err);
     metrics_observe(extender->metrics, METRIC_PLAN_SECONDS, NULL,
-                    (double)(extender_now_milliseconds() - start) / 1000.0);
+                    (double)(time_now_milliseconds() - start) / 1000.0);
     metrics_add(extender->metrics, METRIC_PLANS, plan ? outcome_words[plan->outcome] : "failed",
                 NULL, 1);
     pthread_mutex_lock(&extender->lock);
@@ -205,14 +199,9 @@ static enum gang_task_result carry_out(struct worker *worker, const struct gang_
 static void wait_for_work(struct extender *extender)
 {
     uint64_t milliseconds = gang_machine_wait(extender->machine);
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(milliseconds / 1000u);
-    until.tv_nsec += (long)(milliseconds % 1000u) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
+    uint64_t end = time_now_milliseconds() + milliseconds;
+    const struct timespec until = {.tv_sec = (time_t)(end / 1000u),
+                                   .tv_nsec = (long)(end % 1000u) * 1000000};
     pthread_cond_timedwait(&extender->work, &extender->lock, &until);
 }
 
@@ -221,7 +210,7 @@ static bool next_task(struct extender *extender, struct gang_task *ret)
 {
     *ret = (struct gang_task){.kind = TASK_NONE};
     extender_end_lapsed_lead(extender);
-    if (gang_machine_tick(extender->machine, extender_now_milliseconds()) < 0 ||
+    if (gang_machine_tick(extender->machine, time_now_milliseconds()) < 0 ||
         gang_machine_next(extender->machine, ret) < 0) {
         log_message(&extender->log, LOG_LEVEL_ERROR, "out of memory; the gangs wait");
         return false;

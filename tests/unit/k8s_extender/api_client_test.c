@@ -576,7 +576,7 @@ static void a_lease_wants_sensible_times(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct error_info err = {.kind = ERROR_NONE};
         assert_null(lease_create(&rows[i], &err));
-        assert_non_null(strstr(err.text, "lease"));
+        assert_non_null(strstr(err.text, "Lease"));
     }
 }
 
