@@ -879,6 +879,7 @@ SUPPORT_SOURCES := \
 	tests/support/fragmented_case.c \
 	tests/support/gang_fixture.c \
 	tests/support/launch_fixture.c \
+	tests/support/loopback_peer.c \
 	tests/support/placement_rival.c \
 	tests/support/planner_fixture.c \
 	tests/support/quoted_json.c \

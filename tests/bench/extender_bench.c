@@ -8,14 +8,11 @@
  */
 #include "k8s_extender/server/extender_wire.h"
 #include "k8s_extender/server/http_server.h"
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
+#include "tests/support/loopback_peer.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <time.h>
 
 #define NODES 5000u
 #define ROUNDS 2001u
@@ -24,13 +21,6 @@
 #define MANY_LIMIT_P99_MICROSECONDS 5000.0
 #define PINNED_LIMIT_MICROSECONDS 100.0
 #define RSS_LIMIT_KIB (64 * 1024L)
-
-static double now_microseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
-}
 
 /* --- the bodies ------------------------------------------------------------------- */
 
@@ -111,56 +101,15 @@ static const struct http_route routes[] = {
 
 /* --- the client ------------------------------------------------------------------- */
 
-static int connect_client(uint16_t port)
-{
-    static const int on = 1;
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* as Go does */
-    return connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ? fd : -1;
-}
-
-static bool send_all(int fd, const char *text, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t sent = send(fd, text, bytes, MSG_NOSIGNAL);
-        if (sent <= 0)
-            return false;
-        text += sent;
-        bytes -= (size_t)sent;
-    }
-    return true;
-}
-
-/* Bytes of the body, 0: no answer of 200. */
-static size_t read_answer(int fd, char *answer)
-{
-    size_t used = 0, needed = BODY_BYTES - 1;
-    while (used < needed) {
-        ssize_t got = recv(fd, answer + used, BODY_BYTES - 1 - used, 0);
-        if (got <= 0)
-            return 0;
-        used += (size_t)got;
-        answer[used] = '\0';
-        const char *end = needed == BODY_BYTES - 1 ? strstr(answer, "\r\n\r\n") : NULL;
-        const char *length = end ? strstr(answer, "Content-Length: ") : NULL;
-        size_t bytes = 0;
-        for (const char *read = length ? length + 16 : ""; *read >= '0' && *read <= '9'; read++)
-            bytes = bytes * 10 + (size_t)(*read - '0');
-        if (length)
-            needed = (size_t)(end + 4 - answer) + bytes;
-    }
-    return strncmp(answer, "HTTP/1.1 200", 12) == 0 ? needed : 0;
-}
-
+/* Microseconds; -1: no answer of 200. */
 static double ask(int fd, const char *request, size_t bytes, char *answer, size_t *ret_bytes)
 {
-    double begin = now_microseconds();
-    if (!send_all(fd, request, bytes))
+    double begin = loopback_now_microseconds();
+    if (!loopback_send(fd, request, bytes))
         return -1;
-    *ret_bytes = read_answer(fd, answer);
-    return *ret_bytes > 0 ? now_microseconds() - begin : -1;
+    *ret_bytes = loopback_receive(fd, answer, BODY_BYTES, false);
+    double end = loopback_now_microseconds();
+    return loopback_status(answer) == 200 ? end - begin : -1;
 }
 
 /* --- rows ------------------------------------------------------------------------- */
@@ -190,23 +139,16 @@ static bool run_route(uint16_t port, const char *path, unsigned names, double li
 {
     static double times[ROUNDS];
     static char answer[BODY_BYTES];
-    char head[256], what[64];
-    size_t bytes = 0;
+    char what[64];
+    size_t bytes = 0, request_bytes = 0;
     CLEANUP_MEMORY char *body = make_body(names);
-    CLEANUP_FD int fd = connect_client(port);
-    if (!body || fd < 0)
+    CLEANUP_FD int fd = loopback_connect(port);
+    CLEANUP_MEMORY char *request =
+        body ? loopback_post(path, body, strlen(body), &request_bytes) : NULL;
+    if (!request || fd < 0)
         return false;
-    int head_bytes = snprintf(head, sizeof(head),
-                              "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
-                              "application/json\r\nContent-Length: %zu\r\n\r\n",
-                              path, strlen(body));
-    CLEANUP_MEMORY char *request = memory_allocate((size_t)head_bytes + strlen(body) + 1);
-    if (!request)
-        return false;
-    memcpy(request, head, (size_t)head_bytes);
-    memcpy(request + head_bytes, body, strlen(body));
     for (unsigned i = 0; i < ROUNDS; i++)
-        times[i] = ask(fd, request, strlen(request), answer, &bytes);
+        times[i] = ask(fd, request, request_bytes, answer, &bytes);
     snprintf(what, sizeof(what), "%s, %u name%s", strrchr(path, '/') + 1, names,
              names == 1 ? "" : "s");
     return print_row(what, times, bytes, limit, limit_p99);
@@ -222,17 +164,17 @@ static void run_parts(void)
     for (unsigned i = 0; i < ROUNDS; i++) {
         CLEANUP_DONE(text_buffer) struct text_buffer out;
         text_buffer_init(&out, BODY_BYTES);
-        double begin = now_microseconds();
+        double begin = loopback_now_microseconds();
         CLEANUP(extender_question)
         struct extender_question *question = extender_question_parse(body, bytes, NULL);
-        scan[i] = now_microseconds() - begin;
-        begin = now_microseconds();
+        scan[i] = loopback_now_microseconds() - begin;
+        begin = loopback_now_microseconds();
         if (question)
             extender_write_filter(question, &verdict, &out);
-        write[i] = now_microseconds() - begin;
-        begin = now_microseconds();
+        write[i] = loopback_now_microseconds() - begin;
+        begin = loopback_now_microseconds();
         extender_question_free(extender_question_parse_tree(body, bytes, NULL));
-        tree[i] = now_microseconds() - begin;
+        tree[i] = loopback_now_microseconds() - begin;
     }
     print_row("  reading, names scanned", scan, bytes, 0, 0);
     print_row("  the same as a JSON tree", tree, bytes, 0, 0);

@@ -10,12 +10,10 @@
 #include "base/parse_number.h"
 #include "base/text_buffer.h"
 #include "base/text_file.h"
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
+#include "tests/support/loopback_peer.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 
 #define CALLS_MAXIMUM 10000000u
@@ -39,84 +37,17 @@ struct client {
     size_t count;
 };
 
-static double now_microseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
-}
-
-static int connect_client(uint16_t port)
-{
-    static const int on = 1;
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* as Go does */
-    return connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ? fd : -1;
-}
-
-static bool send_all(int fd, const char *text, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t sent = send(fd, text, bytes, MSG_NOSIGNAL);
-        if (sent <= 0)
-            return false;
-        text += sent;
-        bytes -= (size_t)sent;
-    }
-    return true;
-}
-
-static size_t length_of(const char *head)
-{
-    const char *length = strstr(head, "Content-Length: ");
-    size_t bytes = 0;
-    for (const char *read = length ? length + 16 : ""; *read >= '0' && *read <= '9'; read++)
-        bytes = bytes * 10 + (size_t)(*read - '0');
-    return bytes;
-}
-
-/* Bytes of head and body, 0: no answer of 200. */
-static size_t read_answer(int fd, char *answer)
-{
-    size_t used = 0, needed = 0;
-    while (needed == 0 || used < needed) {
-        ssize_t got = recv(fd, answer + used, ANSWER_BYTES - 1 - used, 0);
-        if (got <= 0)
-            return 0;
-        used += (size_t)got;
-        answer[used] = '\0';
-        const char *end = needed == 0 ? strstr(answer, "\r\n\r\n") : NULL;
-        if (end)
-            needed = (size_t)(end + 4 - answer) + length_of(answer);
-    }
-    return strncmp(answer, "HTTP/1.1 200", 12) == 0 ? needed : 0;
-}
-
 static bool load_body(struct body *body, const char *path, const char *file, unsigned calls)
 {
     struct error_info err = {.kind = ERROR_NONE};
-    char head[512];
     CLEANUP_MEMORY char *text = text_file_read(file, BODY_MAXIMUM_BYTES, &body->body_bytes, &err);
     if (!text) {
         fprintf(stderr, "request_times: %s\n", err.text);
         return false;
     }
-    int head_bytes = snprintf(head, sizeof(head),
-                              "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
-                              "application/json\r\nContent-Length: %zu\r\n\r\n",
-                              path, body->body_bytes);
-    if (head_bytes < 0 || (size_t)head_bytes >= sizeof(head))
-        return false;
-    body->request_bytes = (size_t)head_bytes + body->body_bytes;
-    body->request = memory_allocate(body->request_bytes + 1);
+    body->request = loopback_post(path, text, body->body_bytes, &body->request_bytes);
     body->times = memory_allocate_array(calls, sizeof(*body->times));
-    if (!body->request || !body->times)
-        return false;
-    memcpy(body->request, head, (size_t)head_bytes);
-    memcpy(body->request + head_bytes, text, body->body_bytes);
-    return true;
+    return body->request && body->times;
 }
 
 static void wait_until(double microseconds)
@@ -130,19 +61,19 @@ static void wait_until(double microseconds)
 
 static bool ask(struct client *client)
 {
-    double begin = now_microseconds();
+    double begin = loopback_now_microseconds();
     for (unsigned call = 0; call < client->calls; call++)
         for (size_t i = 0; i < client->count; i++) {
             struct body *body = &client->bodies[i];
             double turn = (double)call * (double)client->count + (double)i;
             if (client->rate > 0)
                 wait_until(begin + turn * 1e6 / client->rate);
-            double asked = now_microseconds();
-            if (!send_all(client->fd, body->request, body->request_bytes))
+            double asked = loopback_now_microseconds();
+            if (!loopback_send(client->fd, body->request, body->request_bytes))
                 return false;
-            body->answer_bytes = read_answer(client->fd, client->answer);
-            body->times[call] = now_microseconds() - asked;
-            if (body->answer_bytes == 0) {
+            body->answer_bytes = loopback_receive(client->fd, client->answer, ANSWER_BYTES, false);
+            body->times[call] = loopback_now_microseconds() - asked;
+            if (loopback_status(client->answer) != 200) {
                 fprintf(stderr, "request_times: the answer is: %.300s\n", client->answer);
                 return false;
             }
@@ -179,7 +110,7 @@ int main(int argc, char **argv)
         parse_unsigned(argv[4], 0, RATE_MAXIMUM, &rate, &err) < 0)
         return usage();
     struct client client = {.calls = (unsigned)calls, .rate = (double)rate};
-    client.fd = connect_client((uint16_t)port);
+    client.fd = loopback_connect((uint16_t)port);
     client.answer = memory_allocate(ANSWER_BYTES);
     bool done = client.fd >= 0 && client.answer;
     if (!done)

@@ -8,11 +8,12 @@
 bats_require_minimum_version 1.5.0
 # shellcheck source=tests/kubernetes/lib.bash disable=SC1091
 source "$BATS_TEST_DIRNAME/lib.bash"
+# shellcheck source=tests/support/expect.bash disable=SC1091
+source "$BATS_TEST_DIRNAME/../support/expect.bash"
 
 cluster=$kubernetes_cluster
 cluster_nodes=${cluster_nodes:-64}
 cluster_options=${cluster_options:---kubelet}
-client_seconds=${client_seconds:-60}
 
 setup_file() {
     start_cluster
@@ -77,38 +78,6 @@ no_pods() {
     [[ $(api_pods | jq '.items | length') == 0 ]]
 }
 
-# run_client COMMAND ARGUMENT...: bats' run within client_seconds; sets status, output and lines
-# (stdout), stderr. What it did is shown when the test fails.
-run_client() {
-    printf '$'
-    printf ' %q' "$@"
-    echo
-    run --separate-stderr timeout --kill-after=5 "$client_seconds" "$@"
-    printf '%s\n' "$output" "${stderr:-}" "exit status $status"
-    if ((status == 124 || status == 137)); then
-        echo "no end within $client_seconds s"
-        return 1
-    fi
-}
-
-# expect WHAT GOT WANTED
-expect() {
-    [[ $2 == "$3" ]] && return
-    printf '%s\n  got:    %s\n  wanted: %s\n' "$1" "$2" "$3"
-    return 1
-}
-
-# expect_match WHAT GOT REGEX
-expect_match() {
-    [[ $2 =~ $3 ]] && return
-    printf '%s\n  got:     %s\n  matches: %s not\n' "$1" "$2" "$3"
-    return 1
-}
-
-expect_status() {
-    expect "exit status" "$status" "$1"
-}
-
 # expect_event JOB REGEX [SECONDS]: an event of one of its pods that matches.
 expect_event() {
     wait_for "${3:-60}" "event of $1 that matches $2" has_event "$1" "$2" && return
@@ -147,12 +116,6 @@ expect_placed() {
 # expect_distinct_nodes JOB PODS: no two pods share a node.
 expect_distinct_nodes() {
     expect "nodes of $1" "$(pods_of "$1" | awk '$2 != "-" { print $2 }' | sort -u | wc -l)" "$2"
-}
-
-# Prints the processes that run in a folder or were started there.
-processes_in() {
-    { find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$1*" 2>/dev/null || true; } |
-        sed 's|/proc/\([0-9]*\)/cwd|\1|'
 }
 
 # Prints the pid of a program of this cluster: apiserver, extender

@@ -6,10 +6,11 @@
 # that wants another one defines setup_file itself and calls start_cluster.
 # shellcheck disable=SC2154
 bats_require_minimum_version 1.5.0
+# shellcheck source=tests/support/expect.bash disable=SC1091
+source "$BATS_TEST_DIRNAME/../support/expect.bash"
 
 cluster=$BATS_TEST_DIRNAME/cluster
 cluster_nodes=${cluster_nodes:-2}
-client_seconds=${client_seconds:-60}
 
 setup_file() {
     start_cluster "$cluster_nodes"
@@ -77,46 +78,8 @@ wait_until_job_runs() {
     wait_until "running job" job_runs
 }
 
-# run_client COMMAND ARGUMENT...: bats' run within client_seconds; sets status, output and lines
-# (stdout), stderr. What it did is shown when the test fails.
-run_client() {
-    printf '$'
-    printf ' %q' "$@"
-    echo
-    run --separate-stderr timeout --kill-after=5 "$client_seconds" "$@"
-    printf '%s\n' "$output" "${stderr:-}" "exit status $status"
-    if ((status == 124 || status == 137)); then
-        echo "no end within $client_seconds s"
-        return 1
-    fi
-}
-
 run_srun() {
     run_client srun "$@"
-}
-
-# expect WHAT GOT WANTED
-expect() {
-    [[ $2 == "$3" ]] && return
-    printf '%s\n  got:    %s\n  wanted: %s\n' "$1" "$2" "$3"
-    return 1
-}
-
-# expect_match WHAT GOT REGEX
-expect_match() {
-    [[ $2 =~ $3 ]] && return
-    printf '%s\n  got:     %s\n  matches: %s not\n' "$1" "$2" "$3"
-    return 1
-}
-
-expect_status() {
-    expect "exit status" "$status" "$1"
-}
-
-# Prints the processes that run in a folder or were started there.
-processes_in() {
-    { find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$1*" 2>/dev/null || true; } |
-        sed 's|/proc/\([0-9]*\)/cwd|\1|'
 }
 
 # Prints the pid of a daemon of this cluster: slurmctld, munged, n01

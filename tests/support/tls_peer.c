@@ -2,6 +2,7 @@
 #include "tests/support/tls_peer.h"
 #include "base/memory.h"
 #include "base/text_file.h"
+#include "tests/support/loopback_peer.h"
 #include <arpa/inet.h>
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
@@ -9,13 +10,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #define HOUR 3600
 #define DAY (24 * HOUR)
-#define READ_SECONDS 10
 
 struct tls_authority {
     gnutls_x509_privkey_t key;
@@ -141,19 +140,6 @@ int tls_authority_issue(const struct tls_authority *authority, const struct tls_
 
 /* --- the client ------------------------------------------------------------------- */
 
-static int connect_to(uint16_t port)
-{
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const struct timeval limit = {.tv_sec = READ_SECONDS};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
 /* GnuTLS itself shows only what the server's list of authorities asks for. */
 struct shown {
     gnutls_pcert_st certificate;
@@ -233,7 +219,7 @@ int tls_request(uint16_t port, const char *certificate_path, const char *key_pat
     struct shown shown = {.key = NULL};
     gnutls_certificate_credentials_t credentials;
     gnutls_session_t session;
-    int result = -1, fd = connect_to(port);
+    int result = -1, fd = loopback_connect(port);
     if (fd < 0 || gnutls_certificate_allocate_credentials(&credentials) < 0)
         return -1;
     gnutls_init(&session, GNUTLS_CLIENT | GNUTLS_NO_SIGNAL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The server over real sockets: threads, so not under the torture of memory.h. */
 #include "k8s_extender/server/http_server.h"
+#include "tests/support/loopback_peer.h"
 #include "tests/support/unit_test.h"
-#include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -120,73 +120,17 @@ static void stop(void) { http_server_stop(server, 1000); }
 
 static int connect_client(void)
 {
-    const struct sockaddr_in address = {.sin_family = AF_INET,
-                                        .sin_port = htons(http_server_port(server)),
-                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const struct timeval limit = {.tv_sec = 10};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = loopback_connect(http_server_port(server));
     assert_true(fd >= 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-    assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
     return fd;
 }
 
-/* Whether all was taken. */
-static bool send_bytes(int fd, const char *text, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t sent = send(fd, text, bytes, MSG_NOSIGNAL);
-        if (sent <= 0)
-            return false;
-        text += sent;
-        bytes -= (size_t)sent;
-    }
-    return true;
-}
+static bool send_text(int fd, const char *text) { return loopback_send(fd, text, strlen(text)); }
 
-static bool send_text(int fd, const char *text) { return send_bytes(fd, text, strlen(text)); }
-
-static size_t number_at(const char *text)
-{
-    size_t number = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        number = number * 10 + (size_t)(*text - '0');
-    return number;
-}
-
-/* One answer with Content-Length, or until the end. */
 static const char *read_answer(int fd, char answer[ANSWER_BYTES])
 {
-    size_t used = 0, needed = ANSWER_BYTES - 1;
-    answer[0] = '\0';
-    while (used < needed) {
-        ssize_t got = recv(fd, answer + used, used + 512 < needed ? 1 : needed - used, 0);
-        if (got <= 0)
-            break;
-        used += (size_t)got;
-        answer[used] = '\0';
-        const char *end = strstr(answer, "\r\n\r\n"), *length = strstr(answer, "Content-Length: ");
-        if (end && length)
-            needed = (size_t)(end + 4 - answer) + number_at(length + 16);
-        if (needed > ANSWER_BYTES - 1)
-            needed = ANSWER_BYTES - 1;
-    }
+    loopback_receive(fd, answer, ANSWER_BYTES, true);
     return answer;
-}
-
-static const char *body_of(const char *answer)
-{
-    const char *end = strstr(answer, "\r\n\r\n");
-    return end ? end + 4 : "";
-}
-
-static unsigned status_of(const char *answer)
-{
-    return strncmp(answer, "HTTP/1.1 ", 9) == 0
-               ? (unsigned)(answer[9] - '0') * 100 + (unsigned)(answer[10] - '0') * 10 +
-                     (unsigned)(answer[11] - '0')
-               : 0;
 }
 
 /* On a connection of its own. */
@@ -196,7 +140,7 @@ static unsigned ask(const char *request, char answer[ANSWER_BYTES])
     send_text(fd, request);
     read_answer(fd, answer);
     close(fd);
-    return status_of(answer);
+    return loopback_status(answer);
 }
 
 static bool ends(int fd)
@@ -205,12 +149,7 @@ static bool ends(int fd)
     return recv(fd, &byte, 1, 0) <= 0;
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+static double seconds_now(void) { return loopback_now_microseconds() * 1e-6; }
 
 /* --- requests --------------------------------------------------------------------- */
 
@@ -264,7 +203,7 @@ static void answers_each_request(void **state)
         char answer[ANSWER_BYTES];
         unsigned status = ask(cases[i].request, answer);
         const char *body = cases[i].body;
-        if (status != cases[i].status || (body && strcmp(body_of(answer), body) != 0) ||
+        if (status != cases[i].status || (body && strcmp(loopback_body(answer), body) != 0) ||
             !strstr(answer, cases[i].header))
             fail_msg("%s\nanswered:\n%s", cases[i].request, answer);
         ours += body != NULL || observed > ours;
@@ -295,7 +234,7 @@ static void survives_what_is_no_http(void **state)
         send_text(fd, texts[i]);
         shutdown(fd, SHUT_WR);
         read_answer(fd, answer);
-        assert_true(status_of(answer) != 200);
+        assert_true(loopback_status(answer) != 200);
         close(fd);
     }
     assert_int_equal(calls, 0);
@@ -314,15 +253,15 @@ static void keeps_a_connection_and_takes_what_is_pipelined(void **state)
     for (unsigned turn = 0; turn < 3; turn++) {
         snprintf(request, sizeof(request), "%sa%sb%sc", one, one, one);
         assert_true(send_text(fd, request));
-        assert_string_equal(body_of(read_answer(fd, answer)), "POST /echo 1 a");
-        assert_string_equal(body_of(read_answer(fd, answer)), "POST /echo 1 b");
-        assert_string_equal(body_of(read_answer(fd, answer)), "POST /echo 1 c");
+        assert_string_equal(loopback_body(read_answer(fd, answer)), "POST /echo 1 a");
+        assert_string_equal(loopback_body(read_answer(fd, answer)), "POST /echo 1 b");
+        assert_string_equal(loopback_body(read_answer(fd, answer)), "POST /echo 1 c");
     }
     /* A refusal does not end it either. */
     send_text(fd, "GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n");
-    assert_int_equal(status_of(read_answer(fd, answer)), 404);
+    assert_int_equal(loopback_status(read_answer(fd, answer)), 404);
     send_text(fd, "GET /health HTTP/1.1\r\nHost: h\r\n\r\n");
-    assert_int_equal(status_of(read_answer(fd, answer)), 200);
+    assert_int_equal(loopback_status(read_answer(fd, answer)), 200);
     close(fd);
     assert_int_equal(calls, 9);
     stop();
@@ -336,7 +275,8 @@ static bool send_body(int fd, const char *header, size_t bytes)
     memset(block, 'x', sizeof(block));
     bool sent = send_text(fd, header);
     for (size_t done = 0; done < bytes && sent; done += sizeof(block))
-        sent = send_bytes(fd, block, bytes - done < sizeof(block) ? bytes - done : sizeof(block));
+        sent =
+            loopback_send(fd, block, bytes - done < sizeof(block) ? bytes - done : sizeof(block));
     return sent;
 }
 
@@ -350,9 +290,9 @@ static void refuses_ten_megabytes_after_reading_them(void **state)
     int fd = connect_client();
     assert_true(send_body(fd, "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 10485760\r\n\r\n",
                           10485760));
-    assert_int_equal(status_of(read_answer(fd, answer)), 413);
+    assert_int_equal(loopback_status(read_answer(fd, answer)), 413);
     send_text(fd, "GET /health HTTP/1.1\r\nHost: h\r\n\r\n"); /* the connection goes on */
-    assert_int_equal(status_of(read_answer(fd, answer)), 200);
+    assert_int_equal(loopback_status(read_answer(fd, answer)), 200);
     close(fd);
     assert_int_equal(calls, 0);
     stop();
@@ -370,11 +310,12 @@ static void bounds_the_bodies_of_all_requests(void **state)
     int fd = connect_client();
     assert_true(send_body(fd, "POST /huge HTTP/1.1\r\nHost: h\r\nContent-Length: 62914560\r\n\r\n",
                           62914560));
-    assert_int_equal(status_of(read_answer(fd, answer)), 503);
-    assert_string_equal(body_of(answer), "there is no memory for the body\n");
+    assert_int_equal(loopback_status(read_answer(fd, answer)), 503);
+    assert_string_equal(loopback_body(answer), "there is no memory for the body\n");
     assert_true(send_body(fd, "POST /huge HTTP/1.1\r\nHost: h\r\nContent-Length: 9000000\r\n\r\n",
                           9000000));
-    assert_int_equal(status_of(read_answer(fd, answer)), 200); /* what was taken is given back */
+    assert_int_equal(loopback_status(read_answer(fd, answer)),
+                     200); /* what was taken is given back */
     close(fd);
     assert_int_equal(calls, 1);
     stop();
@@ -394,7 +335,7 @@ static void ends_chunks_without_end(void **state)
     memcpy(chunk + prefix + 4096, "\r\n", 2);
     bool sent = true;
     for (size_t i = 0; i < 100000 && sent; i++) /* 400 MB */
-        sent = send_bytes(fd, chunk, (size_t)prefix + 4096 + 2);
+        sent = loopback_send(fd, chunk, (size_t)prefix + 4096 + 2);
     assert_false(sent);
     close(fd);
     assert_int_equal(ask("GET /health HTTP/1.1\r\nHost: h\r\n\r\n", answer), 200);
@@ -430,9 +371,9 @@ static void gives_up_a_header_that_drips(void **state)
     double seconds =
         drip(fd, "GET /health HTTP/1.1\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
     assert_true(seconds > 0.9 && seconds < 4);
-    assert_int_equal(status_of(read_answer(fd, answer)), 408);
-    assert_string_equal(body_of(answer), "the request did not arrive whole in its time\n");
-    assert_int_equal(status_of(read_answer(silent, answer)), 408);
+    assert_int_equal(loopback_status(read_answer(fd, answer)), 408);
+    assert_string_equal(loopback_body(answer), "the request did not arrive whole in its time\n");
+    assert_int_equal(loopback_status(read_answer(silent, answer)), 408);
     assert_true(ends(fd) && ends(silent));
     close(fd);
     close(silent);
@@ -474,7 +415,7 @@ static void takes_no_half_body(void **state)
     int fd = connect_client();
     send_text(fd, "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf");
     shutdown(fd, SHUT_WR);
-    assert_true(status_of(read_answer(fd, answer)) != 200);
+    assert_true(loopback_status(read_answer(fd, answer)) != 200);
     close(fd);
     assert_int_equal(calls, 0);
     stop();
@@ -526,7 +467,7 @@ static void a_slow_handler_holds_up_nobody(void **state)
     double begin = seconds_now();
     assert_int_equal(ask("GET /health HTTP/1.1\r\nHost: h\r\n\r\n", answer), 200);
     assert_true(seconds_now() - begin < SLOW_MILLISECONDS / 1000.0 / 2);
-    assert_int_equal(status_of(read_answer(fd, answer)), 200);
+    assert_int_equal(loopback_status(read_answer(fd, answer)), 200);
     close(fd);
     stop();
 }
@@ -545,17 +486,17 @@ static void limits_connections(void **state)
     for (unsigned i = 0; i < MAXIMUM; i++) {
         fds[i] = connect_client();
         send_text(fds[i], "GET /health HTTP/1.1\r\nHost: h\r\n\r\n");
-        assert_int_equal(status_of(read_answer(fds[i], answer)), 200);
+        assert_int_equal(loopback_status(read_answer(fds[i], answer)), 200);
     }
     int more = connect_client();
     const struct timeval soon = {.tv_usec = 200000};
     setsockopt(more, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon));
     send_text(more, "GET /health HTTP/1.1\r\nHost: h\r\n\r\n");
-    assert_int_equal(status_of(read_answer(more, answer)), 0);
+    assert_int_equal(loopback_status(read_answer(more, answer)), 0);
     close(more);
     for (unsigned i = 0; i < MAXIMUM; i++) {
         send_text(fds[i], "GET /health HTTP/1.1\r\nHost: h\r\n\r\n");
-        assert_int_equal(status_of(read_answer(fds[i], answer)), 200);
+        assert_int_equal(loopback_status(read_answer(fds[i], answer)), 200);
         close(fds[i]);
     }
     unsigned status = 0;
@@ -591,9 +532,9 @@ static void answers_what_is_under_way_when_it_stops(void **state)
     pthread_create(&thread, NULL, stop_in_thread, &milliseconds);
     sleep_milliseconds(SLOW_MILLISECONDS / 4);
     send_text(idle, "GET /health HTTP/1.1\r\nHost: h\r\n\r\n");
-    assert_int_equal(status_of(read_answer(idle, answer)), 503);
-    assert_string_equal(body_of(answer), "parplan is stopping\n");
-    assert_int_equal(status_of(read_answer(fd, answer)), 200);
+    assert_int_equal(loopback_status(read_answer(idle, answer)), 503);
+    assert_string_equal(loopback_body(answer), "parplan is stopping\n");
+    assert_int_equal(loopback_status(read_answer(fd, answer)), 200);
     assert_non_null(strstr(answer, "Connection: close"));
     pthread_join(thread, NULL);
     assert_true(milliseconds >= SLOW_MILLISECONDS / 4 && milliseconds < 3000);
