@@ -468,6 +468,7 @@ GANG_SOURCES := \
 API_SOURCES := \
 	k8s_extender/api/api_answer.c \
 	k8s_extender/api/api_client.c \
+	k8s_extender/api/config/api_check.c \
 	k8s_extender/api/config/api_config.c \
 	k8s_extender/api/backoff.c \
 	k8s_extender/api/config/base64.c \

@@ -127,8 +127,11 @@ static struct api_config *open_config(const struct agent_options *options, struc
     struct api_config *config =
         options->kubeconfig ? api_config_kubeconfig(options->kubeconfig, NULL, err)
                             : api_config_in_cluster(SERVICE_ACCOUNT_FOLDER, environment, err);
-    if (config)
-        config->user_agent = PROGRAM "/" PARPLAN_VERSION;
+    if (!config || api_config_check(config, err) < 0) {
+        api_config_free(config);
+        return error_null(options->kubeconfig ? error_prefix(err, "--kubeconfig") : -1);
+    }
+    config->user_agent = PROGRAM "/" PARPLAN_VERSION;
     return config;
 }
 

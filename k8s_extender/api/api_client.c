@@ -128,21 +128,15 @@ static int token_read(struct api_client *client, bool now, struct error_info *er
     if (client->token && !now &&
         clock - client->token_milliseconds < API_TOKEN_SECONDS * UINT64_C(1000))
         return 0;
-    size_t bytes;
     struct error_info why = {.kind = ERROR_NONE};
-    CLEANUP_MEMORY char *text =
-        text_file_read(client->config.token_file, API_TOKEN_MAXIMUM_BYTES, &bytes, &why);
-    if (text)
-        text[strcspn(text, " \t\r\n")] = '\0';
-    if (text && text[0]) {
+    CLEANUP_MEMORY char *text = api_token_read(client->config.token_file, &why);
+    if (text) {
         memory_free(client->token);
         client->token = move_pointer(text);
         client->token_milliseconds = clock;
     }
     if (client->token)
         return 0;
-    if (why.kind == ERROR_NONE)
-        return error_set(err, "%s: it holds no token", client->config.token_file);
     if (err)
         *err = why;
     return -1;

@@ -53,6 +53,17 @@ struct api_config *api_config_in_cluster(const char *folder, const char *(*get)(
 struct api_config *api_config_kubeconfig(const char *path, const char *folder,
                                          struct error_info *err);
 void api_config_free(struct api_config *config);
+/* Before threads begin: a server that is no URL, files that are not there or are not PEM, a file
+ * without a token: one line. Later a file that is bad for a while is waited for. */
+int api_config_check(const struct api_config *config, struct error_info *err);
+
+enum api_pem { API_PEM_CERTIFICATE, API_PEM_KEY };
+extern const char *const api_pem_words[];
+bool api_text_is_pem(const char *text, enum api_pem kind); /* at least one of them */
+/* What a header can carry: printable ASCII without blanks, not empty. */
+bool api_token_is_clean(const char *token);
+/* The file's first word (memory_free). NULL: it has no token, or cannot be read. */
+char *api_token_read(const char *path, struct error_info *err);
 
 struct api_client; /* one thread's */
 

@@ -53,7 +53,7 @@ static int open_label_keys(struct extender *extender, struct error_info *err)
         return 0;
     CLEANUP_MEMORY char *text = text_file_read(path, LABEL_KEYS_MAXIMUM_BYTES, &bytes, err);
     extender->label_keys = text ? fabric_label_keys_parse(text, bytes, path, err) : NULL;
-    return extender->label_keys ? 0 : -1;
+    return extender->label_keys ? 0 : error_prefix(err, "--label-keys");
 }
 
 static int open_api(struct extender *extender, struct error_info *err)
@@ -61,8 +61,10 @@ static int open_api(struct extender *extender, struct error_info *err)
     const char *kubeconfig = extender->options.kubeconfig;
     extender->api = kubeconfig ? api_config_kubeconfig(kubeconfig, NULL, err)
                                : api_config_in_cluster(SERVICE_ACCOUNT_FOLDER, environment, err);
-    if (!extender->api || !extender->options.bind)
-        return extender->api ? 0 : -1;
+    if (!extender->api || api_config_check(extender->api, err) < 0)
+        return kubeconfig ? error_prefix(err, "--kubeconfig") : -1;
+    if (!extender->options.bind)
+        return 0;
     extender->binder = api_client_create(extender->api, err);
     return extender->binder ? 0 : -1;
 }
@@ -104,6 +106,8 @@ int extender_open(struct extender *extender, const struct extender_options *opti
     for (unsigned i = 0; i < HEARD_COUNT; i++)
         extender->heard[i].since_milliseconds = now;
     extender->config = live_config_create(options->config, err);
+    if (!extender->config && options->config)
+        error_prefix(err, "--config");
     if (extender->config && open_catalogues(extender, err) == 0 &&
         open_label_keys(extender, err) == 0 && open_api(extender, err) == 0 &&
         open_machine(extender, err) == 0)

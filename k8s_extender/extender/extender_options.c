@@ -54,9 +54,14 @@ static int set_listen(void *fields, const char *value, struct error_info *err)
 static int set_identity(void *fields, const char *value, struct error_info *err)
 {
     struct extender_options *options = fields;
+    char clean[LEASE_TEXT_BYTES];
     if (strlen(value) >= LEASE_TEXT_BYTES)
         return error_set(err, "it has %zu bytes, and a Lease is read with %u at most",
                          strlen(value), LEASE_TEXT_BYTES - 1);
+    snprintf(clean, sizeof(clean), "%s", value);
+    error_clean_text(clean);
+    if (strcmp(clean, value) != 0)
+        return error_set(err, "it has bytes that are no text; give it in UTF-8");
     options->identity = value;
     return 0;
 }

@@ -72,6 +72,23 @@ static void note_address(struct http_server *server)
     }
 }
 
+static const char *listen_remedy(int failure)
+{
+    static const struct {
+        int failure;
+        const char *words;
+    } remedies[] = {
+        {EADDRINUSE, "; end the program that listens there, or choose another port"},
+        {EADDRNOTAVAIL, "; no network interface of this machine has that address"},
+        {EACCES, "; ports below 1024 need CAP_NET_BIND_SERVICE: choose one from 1024 on"},
+        {EAFNOSUPPORT, "; this machine has no IPv6: choose an IPv4 address"},
+    };
+    for (size_t i = 0; i < COUNT_OF(remedies); i++)
+        if (remedies[i].failure == failure)
+            return remedies[i].words;
+    return "";
+}
+
 static int listen_on(struct http_server *server, struct error_info *err)
 {
     const struct http_server_settings *settings = &server->settings;
@@ -87,8 +104,8 @@ static int listen_on(struct http_server *server, struct error_info *err)
     int failure = errno;
     freeaddrinfo(address);
     if (server->fd < 0)
-        return error_set_system(err, "%s port %u cannot be listened on: %s", settings->address,
-                                settings->port, error_errno_text(failure));
+        return error_set(err, "%s port %u cannot be listened on: %s%s", settings->address,
+                         settings->port, error_errno_text(failure), listen_remedy(failure));
     note_address(server);
     return 0;
 }

@@ -20,7 +20,7 @@ int http_tls_stamp(const char *const paths[TLS_FILE_COUNT], struct http_tls_stam
     for (unsigned i = 0; i < TLS_FILE_COUNT; i++) {
         struct stat status;
         if (stat(paths[i], &status) < 0)
-            return error_set_system(err, "%s: %s", paths[i], error_errno_text(errno));
+            return error_set(err, "%s: %s", paths[i], error_errno_text(errno));
         stamp.files[i].device = status.st_dev;
         stamp.files[i].inode = status.st_ino;
         stamp.files[i].bytes = (uint64_t)status.st_size;

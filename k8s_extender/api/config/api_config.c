@@ -4,6 +4,7 @@
 #include "base/yaml_document.h"
 #include "k8s_extender/api/api_client.h"
 #include "k8s_extender/api/config/base64.h"
+#include "k8s_extender/api/config/object_name.h"
 
 #include <errno.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static int set_pod_server(struct api_config *config, const char *host, const cha
     uint64_t number;
     if (!host || !host[0])
         return error_set(err, "KUBERNETES_SERVICE_HOST is not set: this is no pod of a cluster; "
-                              "name a kubeconfig file");
+                              "give a kubeconfig file (--kubeconfig)");
     if (strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.:") !=
         strlen(host))
         return error_set(err, "KUBERNETES_SERVICE_HOST: '%s' is no host or address", host);
@@ -120,15 +121,17 @@ static const struct refused_key refused_keys[] = {
 struct file_key {
     const char *section, *key, *data_key, *file_name;
     size_t offset;
+    enum api_pem pem; /* of the content */
 };
 
 static const struct file_key file_keys[] = {
     {"cluster", "certificate-authority", "certificate-authority-data", "ca.crt",
-     offsetof(struct api_config, ca_file)},
+     offsetof(struct api_config, ca_file), API_PEM_CERTIFICATE},
     {"user", "client-certificate", "client-certificate-data", "client.crt",
-     offsetof(struct api_config, certificate_file)},
-    {"user", "client-key", "client-key-data", "client.key", offsetof(struct api_config, key_file)},
-    {"user", "tokenFile", NULL, NULL, offsetof(struct api_config, token_file)},
+     offsetof(struct api_config, certificate_file), API_PEM_CERTIFICATE},
+    {"user", "client-key", "client-key-data", "client.key", offsetof(struct api_config, key_file),
+     API_PEM_KEY},
+    {"user", "tokenFile", NULL, NULL, offsetof(struct api_config, token_file), API_PEM_CERTIFICATE},
 };
 
 struct kubeconfig {
@@ -156,7 +159,9 @@ static int get_text(const struct kubeconfig *file, const struct yaml_node *mappi
 
 static int error_unnamed(const struct kubeconfig *file, const char *list, const char *name)
 {
-    return error_set(file->err, "%s: %s: nothing is called '%s'", file->path, list, name);
+    return error_set(file->err,
+                     "%s: %s: nothing is called '%.100s'; `kubectl config view` shows them",
+                     file->path, list, name);
 }
 
 /* The entry {name: NAME, <section>: {…}} of a list; its section. */
@@ -233,6 +238,9 @@ static int write_data(const struct kubeconfig *file, const struct file_key *key,
     CLEANUP_MEMORY char *decoded = base64_decode(node->text, &bytes);
     if (!decoded)
         return yaml_node_error(node, file->err, "it is no base64 text");
+    if (!api_text_is_pem(decoded, key->pem))
+        return yaml_node_error(node, file->err, "it holds no %s in PEM form",
+                               api_pem_words[key->pem]);
     if (!file->folder)
         return keep_in_memory(file, key, decoded, bytes, target);
     if (join_path(file->config, target, file->folder, key->file_name, file->err) < 0)
@@ -285,6 +293,9 @@ static int read_user(const struct kubeconfig *file, const char *name)
     const char *token;
     if (!user || refuse_keys(file, user, "user") < 0 || get_text(file, user, "token", &token) < 0)
         return -1;
+    if (token && !api_token_is_clean(token))
+        return yaml_node_error(yaml_node_get(user, "token"), file->err,
+                               "a token has no blanks and no other letters than ASCII");
     if (token && copy_text(file->config, &file->config->token, token, file->err) < 0)
         return -1;
     if (read_files(file, user, "user") < 0)
@@ -312,11 +323,28 @@ static int read_context(const struct kubeconfig *file)
         return -1;
     if (!cluster)
         return yaml_node_error(section, file->err, "it has no cluster");
+    struct error_info why = {.kind = ERROR_NONE};
+    if (namespace && namespace_name_check(namespace, &why) < 0)
+        return yaml_node_error(yaml_node_get(section, "namespace"), file->err, "%s", why.text);
     if (namespace && copy_text(file->config, &file->config->namespace, namespace, file->err) < 0)
         return -1;
     if (read_cluster(file, cluster) < 0)
         return -1;
     return user ? read_user(file, user) : 0;
+}
+
+/* Any other object of Kubernetes has another kind; old files have none. */
+static int check_kind(const struct kubeconfig *file)
+{
+    const char *kind;
+    if (file->root->kind != YAML_MAPPING)
+        return error_set(file->err, "%s: it is no kubeconfig file", file->path);
+    if (get_text(file, file->root, "kind", &kind) < 0)
+        return -1;
+    if (!kind || strcmp(kind, "Config") == 0)
+        return 0;
+    return yaml_node_error(yaml_node_get(file->root, "kind"), file->err,
+                           "%.64s: it is no kubeconfig file, which is of kind Config", kind);
 }
 
 struct api_config *api_config_kubeconfig(const char *path, const char *folder,
@@ -336,9 +364,7 @@ struct api_config *api_config_kubeconfig(const char *path, const char *folder,
                               .folder = folder,
                               .root = yaml_document_root(document),
                               .err = err};
-    if (file.root->kind != YAML_MAPPING)
-        return error_null(error_set(err, "%s: it is no kubeconfig file", path));
-    if (read_context(&file) < 0)
+    if (check_kind(&file) < 0 || read_context(&file) < 0)
         return NULL;
     return move_pointer(config);
 }

@@ -104,10 +104,12 @@ static void reads_the_current_context(void **state)
 static void embedded_data_go_into_files(void **state)
 {
     (void)state;
-    static const char text[] = CONTEXT
-        "clusters: [{name: k, cluster: {server: 'https://h', certificate-authority: no, "
-        "certificate-authority-data: 'Y2EgdGV4dA=='}}]\n"
-        "users: [{name: u, user: {client-certificate-data: Y3J0, client-key-data: a2V5}}]\n";
+    static const char text[] =
+        CONTEXT "clusters: [{name: k, cluster: {server: 'https://h', certificate-authority: no, "
+                "certificate-authority-data: 'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmNh'}}]\n"
+                "users: [{name: u, user: {client-certificate-data: "
+                "'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCm1l', client-key-data: "
+                "'LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0tCms='}}]\n";
     char folder[FILE_TREE_ROOT_BYTES];
     file_tree_create(folder);
     for (int in_memory = 0; in_memory < 2; in_memory++) {
@@ -117,7 +119,9 @@ static void embedded_data_go_into_files(void **state)
         if (!config)
             fail_msg("%s", err.text);
         const char *const paths[] = {config->ca_file, config->certificate_file, config->key_file};
-        static const char *const contents[] = {"ca text", "crt", "key"};
+        static const char *const contents[] = {"-----BEGIN CERTIFICATE-----\nca",
+                                               "-----BEGIN CERTIFICATE-----\nme",
+                                               "-----BEGIN EC PRIVATE KEY-----\nk"};
         for (size_t i = 0; i < COUNT_OF(paths); i++) {
             size_t bytes;
             struct stat status;
@@ -139,6 +143,9 @@ static void refuses_with_the_place(void **state)
     } rows[] = {
         {"", "config"},
         {"[]", "no kubeconfig file"},
+        {"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n",
+         "Pod: it is no kubeconfig file, which is of kind Config"},
+        {"kind: [Config]\n", "kind: a text is expected"},
         {CLUSTER USER, "it has no current-context"},
         {"current-context: [a]\n", "current-context: a text is expected"},
         {"current-context: c\n", "contexts: nothing is called 'c'"},
@@ -157,6 +164,18 @@ static void refuses_with_the_place(void **state)
         {CONTEXT USER
          "clusters: [{name: k, cluster: {server: x, certificate-authority-data: '%%'}}]\n",
          "certificate-authority-data: it is no base64 text"},
+        {CONTEXT USER
+         "clusters: [{name: k, cluster: {server: x, certificate-authority-data: aGVsbG8=}}]\n",
+         "certificate-authority-data: it holds no certificate in PEM form"},
+        {CONTEXT CLUSTER "users: [{name: u, user: {client-certificate-data: aGVsbG8=, "
+                         "client-key-data: aGVsbG8=}}]\n",
+         "client-certificate-data: it holds no certificate in PEM form"},
+        {"current-context: c\ncontexts: [{name: c, context: {cluster: k, namespace: "
+         "A/b}}]\n" CLUSTER,
+         "namespace: 'A/b' is no name of a namespace"},
+        {CONTEXT CLUSTER "users: [{name: u, user: {token: \"a\\r\\nX-Remote-User: b\"}}]\n",
+         "token: a token has no blanks"},
+        {CONTEXT CLUSTER "users: [{name: u, user: {token: 'a b'}}]\n", "token has no blanks"},
         {CONTEXT CLUSTER "users: [{name: u, user: {exec: {command: aws}}}]\n",
          "exec: programs that make credentials are not run; use a token or a certificate"},
         {CONTEXT CLUSTER "users: [{name: u, user: {auth-provider: {name: gcp}}}]\n",
@@ -176,6 +195,55 @@ static void refuses_with_the_place(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     assert_null(api_config_kubeconfig("/nowhere/config", NULL, &err));
     assert_non_null(strstr(err.text, "/nowhere/config"));
+}
+
+/* What a program looks at before it begins. */
+static void what_cannot_be_used_is_said_first(void **state)
+{
+    (void)state;
+    static const char pem[] = "text before\n-----BEGIN CERTIFICATE-----\nMII\n";
+    static const char key[] = "-----BEGIN PRIVATE KEY-----\nMII\n";
+    char root[FILE_TREE_ROOT_BYTES], ca[PATH_BYTES], private[PATH_BYTES], token[PATH_BYTES];
+    char empty[PATH_BYTES], foreign[PATH_BYTES];
+    file_tree_create(root);
+    file_tree_write(root, pem, "ca");
+    file_tree_write(root, key, "key");
+    file_tree_write(root, "t0k3n\n", "token");
+    file_tree_write(root, "\n", "empty");
+    file_tree_write(root, "\x01\x02", "foreign");
+    snprintf(ca, sizeof(ca), "%s/ca", root);
+    snprintf(private, sizeof(private), "%s/key", root);
+    snprintf(token, sizeof(token), "%s/token", root);
+    snprintf(empty, sizeof(empty), "%s/empty", root);
+    snprintf(foreign, sizeof(foreign), "%s/foreign", root);
+    const struct {
+        struct api_config config;
+        const char *error; /* NULL: all is well */
+    } rows[] = {
+        {{.ca_file = ca, .certificate_file = ca, .key_file = private, .token_file = token}, NULL},
+        {{.token = "t"}, NULL},
+        {{.server = "ftp://h"}, "no URL that begins with https://"},
+        {{.server = "https://h:99999"}, "no URL"},
+        {{.ca_file = "/nowhere/ca"}, "/nowhere/ca: No such file or directory"},
+        {{.ca_file = root}, "not a regular file"},
+        {{.ca_file = private}, "/key: it holds no certificate in PEM form"},
+        {{.certificate_file = private, .key_file = private}, "no certificate in PEM form"},
+        {{.certificate_file = ca, .key_file = ca}, "/ca: it holds no private key in PEM form"},
+        {{.certificate_file = ca, .key_file = "/nowhere/key"}, "/nowhere/key: No such file"},
+        {{.token_file = "/nowhere/token"}, "/nowhere/token: No such file"},
+        {{.token_file = empty}, "/empty: it holds no token"},
+        {{.token_file = foreign}, "/foreign: it holds no token"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct api_config config = rows[i].config;
+        struct error_info err = {.kind = ERROR_NONE};
+        if (!config.server)
+            config.server = "https://h";
+        int result = api_config_check(&config, &err);
+        if ((result < 0) != (rows[i].error != NULL) ||
+            (rows[i].error && (!strstr(err.text, rows[i].error) || err.kind != ERROR_INPUT)))
+            fail_msg("row %zu: '%s'", i, err.text);
+    }
 }
 
 static void decodes_base64(void **state)
@@ -290,6 +358,7 @@ int main(void)
         cmocka_unit_test(reads_the_current_context),
         cmocka_unit_test(embedded_data_go_into_files),
         cmocka_unit_test(refuses_with_the_place),
+        cmocka_unit_test(what_cannot_be_used_is_said_first),
         cmocka_unit_test(decodes_base64),
         cmocka_unit_test(a_client_wants_a_good_server),
         cmocka_unit_test(answers_become_words),

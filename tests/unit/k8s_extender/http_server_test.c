@@ -567,14 +567,21 @@ static void says_why_it_cannot_start(void **state)
     if (unit_test_is_tortured())
         skip();
     struct error_info err = {.kind = ERROR_NONE};
-    char expected[128];
+    char expected[256];
     start();
     const struct http_server_settings taken = {.address = "127.0.0.1",
                                                .port = http_server_port(server)};
     assert_null(http_server_start(&taken, routes, COUNT_OF(routes), NULL, &err));
-    snprintf(expected, sizeof(expected),
-             "127.0.0.1 port %u cannot be listened on: Address already in use", taken.port);
+    snprintf(
+        expected, sizeof(expected),
+        "127.0.0.1 port %u cannot be listened on: Address already in use; end the program that "
+        "listens there, or choose another port",
+        taken.port);
     assert_string_equal(err.text, expected);
+    assert_int_equal(err.kind, ERROR_INPUT);
+    const struct http_server_settings foreign = {.address = "192.0.2.1"}; /* nobody's: RFC 5737 */
+    assert_null(http_server_start(&foreign, routes, COUNT_OF(routes), NULL, &err));
+    assert_non_null(strstr(err.text, "no network interface of this machine has that address"));
     const struct http_server_settings nowhere = {.address = "localhost"};
     assert_null(http_server_start(&nowhere, routes, COUNT_OF(routes), NULL, &err));
     assert_string_equal(err.text, "localhost is no IP address to listen on; as 127.0.0.1 or ::1");
