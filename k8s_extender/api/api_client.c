@@ -20,6 +20,8 @@ struct api_client {
     char *token; /* of token_file; NULL: not read yet */
     uint64_t token_milliseconds;
     uint64_t files_digest; /* of the TLS files when the handles were made */
+    uint64_t kubeconfig_digest;
+    struct api_config *renewed; /* owns the credentials of `config`; NULL: the arena does */
     bool is_loopback, is_plain;
     CURLM *multi;
     CURL *easy;
@@ -34,7 +36,7 @@ struct transfer {
     api_receive_fn receive;
     void *context;
     struct curl_slist *headers;
-    bool may_repeat; /* a 401 is held back: the token is read again */
+    bool may_repeat; /* a 401 is held back: the credentials are read again */
     long status;
     uint64_t heard_milliseconds;
     bool ended; /* by the receiver, or by *stop */
@@ -140,6 +142,41 @@ static int token_read(struct api_client *client, bool now, struct error_info *er
     if (err)
         *err = why;
     return -1;
+}
+
+/* The same server by the same context, with the credentials of now. What cannot be read (it is
+ * just being written) or leads elsewhere leaves those that there were. */
+static void kubeconfig_read(struct api_client *client)
+{
+    struct api_config *config = &client->config;
+    uint64_t digest = file_digest(NAME_HASH_START, config->kubeconfig);
+    if (!config->kubeconfig || digest == client->kubeconfig_digest)
+        return;
+    client->kubeconfig_digest = digest;
+    struct api_config *next =
+        api_config_kubeconfig_context(config->kubeconfig, config->context, NULL, NULL);
+    bool is_open =
+        client->is_plain && !client->is_loopback && next && (next->token || next->token_file);
+    if (!next || is_open || strcmp(next->server, config->server) != 0) {
+        api_config_free(next);
+        return;
+    }
+    config->ca_file = next->ca_file;
+    config->token_file = next->token_file;
+    config->token = next->token;
+    config->certificate_file = next->certificate_file;
+    config->key_file = next->key_file;
+    handles_close(client); /* they speak for the old ones */
+    memory_free(client->token);
+    client->token = NULL;
+    api_config_free(client->renewed);
+    client->renewed = next;
+}
+
+static int credentials_read(struct api_client *client, bool now, struct error_info *err)
+{
+    kubeconfig_read(client);
+    return handles_open(client, err) < 0 || token_read(client, now, err) < 0 ? -1 : 0;
 }
 
 /* --- one request ------------------------------------------------------------------------ */
@@ -350,13 +387,13 @@ static int perform_once(struct transfer *transfer, struct error_info *err)
 static int perform(struct transfer *transfer, struct error_info *err)
 {
     struct api_client *client = transfer->client;
-    if (handles_open(client, err) < 0 || token_read(client, false, err) < 0)
+    if (credentials_read(client, false, err) < 0)
         return -1;
-    transfer->may_repeat = client->config.token_file != NULL;
+    transfer->may_repeat = client->config.token_file || client->config.kubeconfig;
     int result = perform_once(transfer, err);
     if (result == 0 && transfer->status == 401 && transfer->may_repeat) {
         transfer->may_repeat = false;
-        result = token_read(client, true, err);
+        result = credentials_read(client, true, err);
         if (result == 0)
             result = perform_once(transfer, err);
     }
@@ -372,11 +409,12 @@ static int copy_config(struct api_client *client, const struct api_config *confi
 {
     const char *const from[] = {config->server,    config->ca_file,          config->token_file,
                                 config->token,     config->certificate_file, config->key_file,
-                                config->namespace, config->user_agent};
+                                config->namespace, config->user_agent,       config->kubeconfig,
+                                config->context};
     struct api_config *to = &client->config;
-    const char **const into[] = {&to->server,    &to->ca_file,          &to->token_file,
-                                 &to->token,     &to->certificate_file, &to->key_file,
-                                 &to->namespace, &to->user_agent};
+    const char **const into[] = {
+        &to->server,   &to->ca_file,   &to->token_file, &to->token,      &to->certificate_file,
+        &to->key_file, &to->namespace, &to->user_agent, &to->kubeconfig, &to->context};
     to->insecure = config->insecure;
     for (size_t i = 0; i < COUNT_OF(from); i++) {
         *into[i] = from[i] ? arena_copy_text(client->arena, from[i]) : NULL;
@@ -395,6 +433,7 @@ struct api_client *api_client_create(const struct api_config *config, struct err
         return error_null(error_set_memory(err));
     if (copy_config(client, config, err) < 0 || inspect_server(client, err) < 0)
         return NULL;
+    client->kubeconfig_digest = file_digest(NAME_HASH_START, config->kubeconfig);
     return move_pointer(client);
 }
 
@@ -404,6 +443,7 @@ void api_client_free(struct api_client *client)
         return;
     handles_close(client);
     memory_free(client->token);
+    api_config_free(client->renewed);
     arena_free(client->arena);
     memory_free(client);
 }

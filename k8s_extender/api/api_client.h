@@ -2,8 +2,9 @@
 /*
  * api_client: requests to the Kubernetes API over libcurl, one client for each thread: HTTP/1.1,
  * keep-alive, TLS with the cluster's CA, the service account's token (read again every minute and
- * once after a 401) or a client certificate. Files of TLS that changed on disk are used from the
- * next request on. No redirect is followed; no proxy of the environment is asked for a server on
+ * once after a 401) or a client certificate. Files of TLS and a kubeconfig that changed on disk are
+ * used from the next request on, the latter's credentials alone: its context and server stay those
+ * of the start. No redirect is followed; no proxy of the environment is asked for a server on
  * this machine; a token goes over plain http only to this machine. api_client.c is the only file
  * that includes curl.h. The program ignores SIGPIPE.
  *
@@ -36,8 +37,9 @@ struct api_config {
     bool insecure;                           /* a kubeconfig's insecure-skip-tls-verify */
     const char *namespace;                   /* the pod's own, for the Lease; "default" outside */
     const char *user_agent;
-    struct arena *arena;         /* all of it, the struct too; NULL: the caller's */
-    int files[API_CONFIG_FILES]; /* that hold *-data in memory; closed by api_config_free */
+    const char *kubeconfig, *context; /* where it comes from; or NULL */
+    struct arena *arena;              /* all of it, the struct too; NULL: the caller's */
+    int files[API_CONFIG_FILES];      /* that hold *-data in memory; closed by api_config_free */
     unsigned file_count;
 };
 
@@ -52,6 +54,9 @@ struct api_config *api_config_in_cluster(const char *folder, const char *(*get)(
  * tls-server-name are refused, with what to use instead. */
 struct api_config *api_config_kubeconfig(const char *path, const char *folder,
                                          struct error_info *err);
+/* The same for a context by name, whatever is the current one by now. */
+struct api_config *api_config_kubeconfig_context(const char *path, const char *context,
+                                                 const char *folder, struct error_info *err);
 void api_config_free(struct api_config *config);
 /* Before threads begin: a server that is no URL, files that are not there or are not PEM, a file
  * without a token: one line. Later a file that is bad for a while is waited for. */

@@ -306,16 +306,19 @@ static int read_user(const struct kubeconfig *file, const char *name)
     return 0;
 }
 
-static int read_context(const struct kubeconfig *file)
+/* wanted NULL: the current one. */
+static int read_context(const struct kubeconfig *file, const char *wanted)
 {
-    const char *context, *cluster, *user, *namespace;
-    if (get_text(file, file->root, "current-context", &context) < 0)
+    const char *context = wanted, *cluster, *user, *namespace;
+    if (!wanted && get_text(file, file->root, "current-context", &context) < 0)
         return -1;
     if (!context)
         return error_set(file->err,
                          "%s: it has no current-context; choose one with kubectl "
                          "config use-context",
                          file->path);
+    if (copy_text(file->config, &file->config->context, context, file->err) < 0)
+        return -1;
     const struct yaml_node *section = find_section(file, "contexts", context, "context");
     if (!section || get_text(file, section, "cluster", &cluster) < 0 ||
         get_text(file, section, "user", &user) < 0 ||
@@ -350,6 +353,12 @@ static int check_kind(const struct kubeconfig *file)
 struct api_config *api_config_kubeconfig(const char *path, const char *folder,
                                          struct error_info *err)
 {
+    return api_config_kubeconfig_context(path, NULL, folder, err);
+}
+
+struct api_config *api_config_kubeconfig_context(const char *path, const char *context,
+                                                 const char *folder, struct error_info *err)
+{
     size_t bytes;
     CLEANUP_MEMORY char *text = text_file_read(path, API_KUBECONFIG_MAXIMUM_BYTES, &bytes, err);
     if (!text)
@@ -364,7 +373,8 @@ struct api_config *api_config_kubeconfig(const char *path, const char *folder,
                               .folder = folder,
                               .root = yaml_document_root(document),
                               .err = err};
-    if (check_kind(&file) < 0 || read_context(&file) < 0)
+    if (check_kind(&file) < 0 || read_context(&file, context) < 0 ||
+        copy_text(config, &config->kubeconfig, path, err) < 0)
         return NULL;
     return move_pointer(config);
 }

@@ -161,6 +161,75 @@ static int keep_body(void *context, long status, const char *bytes, size_t count
     return 0;
 }
 
+static void write_kubeconfig(const struct peer *peer, const char *url, const char *context,
+                             const char *token)
+{
+    char text[1024];
+    snprintf(text, sizeof(text),
+             "kind: Config\ncurrent-context: %s\n"
+             "contexts: [{name: c, context: {cluster: k, user: u}},"
+             " {name: other, context: {cluster: far, user: far}}]\n"
+             "clusters: [{name: k, cluster: {server: '%s'}},"
+             " {name: far, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+             "users: [{name: u, user: {token: %s}}, {name: far, user: {token: far}}]\n",
+             context, url, token);
+    write_file(peer->token_path, text);
+}
+
+/* "new" is good; where "old" comes to /replaced the file has just been written again. */
+static void answer_renewed(struct peer *peer, struct fake_exchange *exchange)
+{
+    bool good = strstr(exchange->request, "Authorization: Bearer new\r\n") != NULL;
+    if (!good && strstr(exchange->request, "GET /replaced"))
+        write_kubeconfig(peer, peer->url, "other", "new");
+    fake_api_answer(exchange, good ? 200 : 401, "", good ? "welcome" : "who?");
+}
+
+static void a_kubeconfig_is_read_again(void **state)
+{
+    (void)state;
+    SKIP_TORTURE();
+    static const struct {
+        const char *path, *context, *token; /* context NULL: the file stays */
+        bool elsewhere, broken;
+        long status;
+    } rows[] = {
+        {"/1", NULL, NULL, false, false, 401},
+        {"/replaced", NULL, NULL, false, false, 200}, /* told by the 401 */
+        {"/3", "c", "old", false, false, 401},        /* seen before the request */
+        {"/4", "other", "new", false, false, 200},    /* its context stays */
+        {"/5", "c", "old", true, false, 200}, /* another server's credentials are not taken */
+        {"/6", NULL, NULL, false, true, 200}, /* half a file */
+        {"/7", "c", "old", false, false, 401},
+    };
+    struct peer peer = {.answer = answer_renewed};
+    struct error_info err = {.kind = ERROR_NONE};
+    char root[FILE_TREE_ROOT_BYTES];
+    file_tree_create(root);
+    snprintf(peer.token_path, sizeof(peer.token_path), "%s/kubeconfig", root);
+    peer_start(&peer);
+    write_kubeconfig(&peer, peer.url, "c", "old");
+    CLEANUP(api_config)
+    struct api_config *config = api_config_kubeconfig(peer.token_path, NULL, &err);
+    CLEANUP(api_client) struct api_client *client = config ? api_client_create(config, &err) : NULL;
+    if (!client)
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP_DONE(api_answer) struct api_answer answer = {.status = 0};
+        const struct api_request request = {.method = "GET", .path = rows[i].path};
+        if (rows[i].context)
+            write_kubeconfig(&peer, rows[i].elsewhere ? "http://127.0.0.1:2" : peer.url,
+                             rows[i].context, rows[i].token);
+        if (rows[i].broken)
+            write_file(peer.token_path, "kind: Config\nusers: [{na");
+        if (api_client_send(client, &request, &answer, &err) < 0)
+            fail_msg("%s: %s", rows[i].path, err.text);
+        if (answer.status != rows[i].status)
+            fail_msg("%s: %ld", rows[i].path, answer.status);
+    }
+    fake_api_stop(peer.api);
+}
+
 static void a_token_is_read_again_after_401(void **state)
 {
     (void)state;
@@ -586,6 +655,7 @@ int main(void)
         cmocka_unit_test(one_connection_serves_many),
         cmocka_unit_test(no_redirect_is_followed),
         cmocka_unit_test(a_token_is_read_again_after_401),
+        cmocka_unit_test(a_kubeconfig_is_read_again),
         cmocka_unit_test(no_answer_is_an_error),
         cmocka_unit_test(a_refused_connection_is_an_error),
         cmocka_unit_test(tls_judges_the_server_and_shows_the_client),
