@@ -480,8 +480,9 @@ API_SOURCES := \
 	k8s_extender/api/config/object_name.c \
 	k8s_extender/api/pod_event.c \
 	k8s_extender/api/pod_patch.c \
-	k8s_extender/api/time_now.c \
-	k8s_extender/api/request_text.c
+	k8s_extender/api/request_text.c \
+	k8s_extender/api/resource_version.c \
+	k8s_extender/api/time_now.c
 
 # What both programs have beside the API's client.
 OPTION_SOURCES := \

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define POLL_MILLISECONDS 200 /* how soon a set `stop` is seen */
+#define POLL_MILLISECONDS 200 /* how often must_end is asked */
 #define RECEIVE_BUFFER_BYTES 65536L
 #define CONFIG_MAXIMUM_BYTES ((size_t)1 << 20)
 #define TARGET_BYTES 256 /* of a URL in a message */
@@ -32,14 +32,14 @@ struct transfer {
     struct api_client *client;
     const struct api_request *request;
     unsigned idle_seconds;
-    const bool *stop;
+    api_end_fn must_end; /* or NULL */
     api_receive_fn receive;
     void *context;
     struct curl_slist *headers;
     bool may_repeat; /* a 401 is held back: the credentials are read again */
     long status;
     uint64_t heard_milliseconds;
-    bool ended; /* by the receiver, or by *stop */
+    bool ended; /* by the receiver, or by must_end */
     bool idle;
     char reason[CURL_ERROR_SIZE];
 };
@@ -299,9 +299,9 @@ static void set_request(struct transfer *transfer, const char *url)
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
 }
 
-static bool must_end(struct transfer *transfer)
+static bool has_to_end(struct transfer *transfer)
 {
-    if (transfer->stop && __atomic_load_n(transfer->stop, __ATOMIC_RELAXED)) {
+    if (transfer->must_end && transfer->must_end(transfer->context)) {
         transfer->ended = true;
         return true;
     }
@@ -318,7 +318,7 @@ static CURLcode drive(struct transfer *transfer)
         return result;
     transfer->heard_milliseconds = time_now_milliseconds();
     int running = 1, left;
-    while (curl_multi_perform(multi, &running) == CURLM_OK && running && !must_end(transfer))
+    while (curl_multi_perform(multi, &running) == CURLM_OK && running && !has_to_end(transfer))
         if (curl_multi_poll(multi, NULL, 0, POLL_MILLISECONDS, NULL) != CURLM_OK)
             break;
     CURLMsg *message = curl_multi_info_read(multi, &left);
@@ -495,13 +495,13 @@ int api_client_send(struct api_client *client, const struct api_request *request
 }
 
 int api_client_stream(struct api_client *client, const struct api_request *request,
-                      unsigned idle_seconds, const bool *stop, api_receive_fn receive,
+                      unsigned idle_seconds, api_end_fn must_end, api_receive_fn receive,
                       void *context, long *ret_status, struct error_info *err)
 {
     struct transfer transfer = {.client = client,
                                 .request = request,
                                 .idle_seconds = idle_seconds,
-                                .stop = stop,
+                                .must_end = must_end,
                                 .receive = receive,
                                 .context = context};
     if (perform(&transfer, err) < 0)

@@ -102,12 +102,13 @@ void api_answer_words(const struct api_answer *answer, char *ret, size_t bytes);
 long api_status_code(const char *text, size_t bytes);
 
 /* The body piece by piece, first once with count 0 when the status is known; a receiver that
- * returns -1 ends the request (no error of the client: 0). *stop set (by another thread, with
- * __atomic_store_n) ends it too, within a second: 0. Nothing received for idle_seconds: -1.
- * stop may be NULL, idle_seconds 0: no limit. */
+ * returns -1 ends the request (no error of the client: 0). must_end is asked several times a
+ * second, and ends it too: 0. Nothing received for idle_seconds: -1. must_end may be NULL,
+ * idle_seconds 0: no limit. */
 typedef int (*api_receive_fn)(void *context, long status, const char *bytes, size_t count);
+typedef bool (*api_end_fn)(void *context);
 int api_client_stream(struct api_client *client, const struct api_request *request,
-                      unsigned idle_seconds, const bool *stop, api_receive_fn receive,
+                      unsigned idle_seconds, api_end_fn must_end, api_receive_fn receive,
                       void *context, long *ret_status, struct error_info *err);
 /* Retry-After of the last answer, sent or streamed; 0: not said. */
 unsigned api_client_retry_after(const struct api_client *client);

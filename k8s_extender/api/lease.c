@@ -3,6 +3,7 @@
 #include "base/name_index.h"
 #include "k8s_extender/api/lease_decision.h"
 #include "k8s_extender/api/request_text.h"
+#include "k8s_extender/api/resource_version.h"
 
 #include <string.h>
 
@@ -13,7 +14,9 @@ struct lease {
     struct lease_settings settings; /* texts in the arena */
     struct arena *arena;
     struct lease_observer observer;
-    struct lease_record record;        /* as last read or written */
+    struct lease_record record;            /* as last read or written */
+    char newest_version[LEASE_TEXT_BYTES]; /* "": none was seen */
+    bool went_back;
     uint64_t holds_until_milliseconds; /* 0: we do not lead; read by other threads */
     unsigned spread_milliseconds;      /* so that replicas do not come at the same moment */
 };
@@ -81,6 +84,22 @@ static long report(struct exchange *exchange, const char *words)
     return -1;
 }
 
+/* All that the API server says of one object ascends, whoever wrote it. */
+static void note_version(struct lease *lease)
+{
+    const char *version = lease->record.resource_version;
+    if (resource_version_is_older(version, lease->newest_version))
+        lease->went_back = true;
+    memcpy(lease->newest_version, version, strlen(version) + 1);
+}
+
+bool lease_went_back(struct lease *lease)
+{
+    bool went_back = lease->went_back;
+    lease->went_back = false;
+    return went_back;
+}
+
 /* The status; -1: no answer or an unreadable one, the trouble is told. The record becomes the
  * answer's where it has one. */
 static long send(struct exchange *exchange, struct api_request *request)
@@ -104,6 +123,7 @@ static long send(struct exchange *exchange, struct api_request *request)
     if (!object || lease_record_read(object, &record, &err) < 0)
         return report(exchange, err.text);
     lease->record = record;
+    note_version(lease);
     return answer.status;
 }
 

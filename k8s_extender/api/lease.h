@@ -36,6 +36,10 @@ bool lease_turn(struct lease *lease, struct api_client *client, uint64_t now_mil
 /* Whether we still lead at that moment, without asking anybody: renewed within the deadline,
  * counted from before the renewal was sent. */
 bool lease_holds(const struct lease *lease, uint64_t now_milliseconds);
+/* Whether the Lease's resourceVersion went back since this was last asked: etcd was restored from a
+ * backup, and what was heard of other objects is not what the cluster has. Not for another thread.
+ */
+bool lease_went_back(struct lease *lease);
 /* So that the next one need not wait; nothing where we do not lead. */
 void lease_give_up(struct lease *lease, struct api_client *client);
 

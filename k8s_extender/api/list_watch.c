@@ -2,6 +2,7 @@
 #include "k8s_extender/api/list_watch.h"
 #include "k8s_extender/api/backoff.h"
 #include "k8s_extender/api/json_splitter.h"
+#include "k8s_extender/api/resource_version.h"
 #include "k8s_extender/api/time_now.h"
 
 #include <string.h>
@@ -37,6 +38,7 @@ struct answer {
     struct json_splitter *splitter;
     long status;
     bool handler_ended, expired, any_event;
+    uint64_t heard_milliseconds; /* when something last came */
     struct error_info split_error;
     char event_error[ERROR_TEXT_BYTES]; /* of an ERROR event; "" */
     char refusal[REFUSAL_BYTES + 1];    /* the body of another status than 200 */
@@ -47,6 +49,14 @@ static bool is_stopped(const struct run *run)
 {
     return run->request->stop && __atomic_load_n(run->request->stop, __ATOMIC_RELAXED);
 }
+
+static bool is_interrupted(const struct run *run)
+{
+    const bool *again = run->request->list_again;
+    return is_stopped(run) || (again && __atomic_load_n(again, __ATOMIC_ACQUIRE));
+}
+
+static bool must_end(void *context) { return is_interrupted(((struct answer *)context)->run); }
 
 static void trouble(struct run *run, const char *reason)
 {
@@ -65,7 +75,7 @@ static void all_well(struct run *run)
 
 static void sleep_milliseconds(const struct run *run, unsigned milliseconds)
 {
-    while (milliseconds > 0 && !is_stopped(run)) {
+    while (milliseconds > 0 && !is_interrupted(run)) {
         unsigned step =
             milliseconds < SLEEP_STEP_MILLISECONDS ? milliseconds : SLEEP_STEP_MILLISECONDS;
         struct timespec wait = {.tv_nsec = (long)step * 1000000};
@@ -109,6 +119,9 @@ static int on_event(void *context, const struct json_split *split)
     struct answer *answer = context;
     if (strcmp(split->type, "ERROR") == 0)
         return on_error_event(answer, split);
+    answer->expired = resource_version_is_older(split->resource_version, answer->run->version);
+    if (answer->expired)
+        return -1;
     if (strcmp(split->type, "BOOKMARK") != 0) {
         bool gone = strcmp(split->type, "DELETED") == 0;
         if (deliver(answer, gone ? WATCH_GONE : WATCH_SET, split) < 0)
@@ -135,6 +148,7 @@ static int on_bytes(struct answer *answer, long status, const char *bytes, size_
 {
     const struct list_watch_request *request = answer->run->request;
     answer->status = status;
+    answer->heard_milliseconds = time_now_milliseconds();
     if (status != 200)
         return on_refusal(answer, bytes, count);
     if (request->handlers.heard)
@@ -194,6 +208,8 @@ static enum outcome judge(struct answer *answer, int transport, const struct err
         return OUTCOME_ENDED;
     if (is_stopped(run))
         return OUTCOME_STOPPED;
+    if (is_interrupted(run))
+        return OUTCOME_RESTART;
     if (transport < 0 && error->kind == ERROR_MEMORY)
         return end_for_memory(run);
     if (answer->split_error.kind == ERROR_MEMORY)
@@ -231,7 +247,7 @@ static enum outcome ask(struct answer *answer, enum json_split_kind kind,
     struct error_info error = {.kind = ERROR_NONE};
     long status;
     int transport =
-        api_client_stream(run->client, &request, idle_seconds, run->request->stop,
+        api_client_stream(run->client, &request, idle_seconds, must_end,
                           list ? on_list_bytes : on_watch_bytes, answer, &status, &error);
     return judge(answer, transport, &error, list);
 }
@@ -278,6 +294,8 @@ static enum outcome list_once(struct run *run)
 {
     const struct list_watch_request *request = run->request;
     char token[SPLITTER_TEXT_BYTES] = "", version[SPLITTER_TEXT_BYTES] = "";
+    if (request->list_again)
+        __atomic_store_n(request->list_again, false, __ATOMIC_RELEASE);
     request->handlers.begin_list(request->context);
     enum outcome outcome;
     do {
@@ -297,22 +315,24 @@ static enum outcome watch_once(struct run *run)
 {
     CLEANUP_DONE(text_buffer) struct text_buffer url;
     unsigned seconds = backoff_random(&run->backoff, WATCH_MINIMUM_SECONDS, WATCH_MAXIMUM_SECONDS);
-    unsigned idle = run->request->watch_idle_seconds;
+    unsigned idle = run->request->watch_idle_seconds > 0 ? run->request->watch_idle_seconds
+                                                         : WATCH_IDLE_SECONDS;
     url_begin(&url, run);
     text_buffer_add(&url, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%u", seconds);
     text_buffer_add(&url, "&resourceVersion=%s", run->version);
     uint64_t start = time_now_milliseconds();
     struct answer answer = {.run = run};
     /* Half an event at the end is no loss: the next watch begins before it. */
-    enum outcome outcome = ask(&answer, SPLIT_WATCH, &url, seconds + WATCH_SPARE_SECONDS,
-                               idle > 0 ? idle : WATCH_IDLE_SECONDS);
+    enum outcome outcome = ask(&answer, SPLIT_WATCH, &url, seconds + WATCH_SPARE_SECONDS, idle);
     json_splitter_free(answer.splitter);
     bool is_short = time_now_milliseconds() - start <= SHORT_WATCH_SECONDS * UINT64_C(1000);
     if (!is_short && answer.status == 200)
         backoff_reset(&run->backoff);
     if (outcome == OUTCOME_DONE && is_short && !answer.any_event)
         return fail(run, "a watch ended at once, without an event");
-    return outcome;
+    bool was_silent = answer.status == 200 &&
+                      time_now_milliseconds() - answer.heard_milliseconds >= idle * UINT64_C(1000);
+    return outcome == OUTCOME_RETRY && was_silent ? OUTCOME_RESTART : outcome;
 }
 
 /* From the last version again and again; returns when the list must begin again, or for good. */
@@ -324,8 +344,8 @@ static enum outcome watch_on(struct run *run)
             wait_before_retry(run);
         else if (outcome != OUTCOME_DONE)
             return outcome;
-        if (is_stopped(run))
-            return OUTCOME_STOPPED;
+        if (is_interrupted(run))
+            return is_stopped(run) ? OUTCOME_STOPPED : OUTCOME_RESTART;
     }
 }
 

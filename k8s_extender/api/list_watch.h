@@ -4,8 +4,11 @@
  * object is split off and handed over as it arrives: nothing is kept), then watch with bookmarks
  * from the list's resourceVersion. A watch that ends or breaks goes on from the last version that
  * was heard; after 410 (as a status or as an ERROR event), also between chunks, the list begins
- * again: begin_list is then called again. With backoff and jitter after anything that failed
- * (backoff.h), at most 30 s, at least what Retry-After says.
+ * again: begin_list is then called again; also where a version is an older one than was heard
+ * (resource_version.h), and after a watch that heard nothing for watch_idle_seconds, not even a
+ * bookmark: when etcd was restored from a backup, a watch from a version that is yet to come hears
+ * nothing. With backoff and jitter after anything that failed (backoff.h), at most 30 s, at least
+ * what Retry-After says.
  * The handlers run on the caller's thread, which list_watch_run keeps until it is told to stop.
  */
 #ifndef K8S_EXTENDER_API_LIST_WATCH_H
@@ -42,6 +45,8 @@ struct list_watch_request {
     void *context;
     const bool *stop; /* set by another thread (__atomic_store_n): list_watch_run returns within a
                        * second; or NULL */
+    bool *list_again; /* set by another thread (__atomic_store_n): the list begins again, within a
+                       * second; cleared when it does. Or NULL */
     uint64_t seed;    /* of the jitter */
     unsigned watch_idle_seconds; /* 0: WATCH_IDLE_SECONDS */
 };

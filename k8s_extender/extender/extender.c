@@ -25,6 +25,21 @@ void extender_stop(struct extender *extender, bool failed)
     pthread_cond_broadcast(&extender->work);
 }
 
+void extender_list_again(struct extender *extender)
+{
+    pthread_mutex_lock(&extender->lock);
+    for (unsigned i = 0; i < LIST_COUNT; i++) {
+        extender->rereads[i] = true;
+        gang_machine_begin_list(extender->machine, i);
+        __atomic_store_n(&extender->list_again[i], true, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&extender->lock);
+    log_message(
+        &extender->log, LOG_LEVEL_WARNING,
+        "the API server's data went back (a backup of etcd was restored): all nodes and pods "
+        "are read again");
+}
+
 void extender_wake(struct extender *extender) { pthread_cond_signal(&extender->work); }
 
 static void write_line(void *context, enum log_level level, const char *line)
@@ -161,7 +176,8 @@ bool extender_ready_locked(struct extender *extender, char *ret_why, size_t byte
                  "parplan has not heard of the cluster's %s for %" PRIu64
                  " s: the API server does not answer",
                  word, seconds);
-    else if (!gang_machine_synced(extender->machine))
+    else if (!gang_machine_synced(extender->machine) || extender->rereads[LIST_NODES] ||
+             extender->rereads[LIST_PODS])
         snprintf(ret_why, bytes, "parplan is still reading the cluster's nodes and pods");
     else
         return true;

@@ -52,11 +52,13 @@ struct extender {
     pthread_cond_t work;          /* something may be due */
     struct gang_machine *machine; /* under the lock, as what follows */
     struct hearing heard[HEARD_COUNT];
+    bool rereads[LIST_COUNT]; /* the list is being read again, and what is known may be wrong */
     bool leads;
     const struct lease *lease; /* set while leads is */
 
-    bool stop;   /* set once; read by all threads without the lock */
-    bool failed; /* a thread could not go on */
+    bool list_again[LIST_COUNT]; /* set by one thread, cleared by the watcher; without the lock */
+    bool stop;                   /* set once; read by all threads without the lock */
+    bool failed;                 /* a thread could not go on */
 };
 
 /* Opens everything that needs no thread. On failure nothing is left to close. */
@@ -75,6 +77,9 @@ void extender_end_lapsed_lead(struct extender *extender);
 bool extender_has_lists(struct extender *extender);
 /* Since now it is heard again, or not any more; whether that is a change. */
 bool extender_note_heard(struct extender *extender, unsigned what, bool troubled);
+/* What was heard is not what the cluster has any more: both lists are read again; until they are
+ * whole nothing is planned and nobody leads. */
+void extender_list_again(struct extender *extender);
 bool extender_stopping(const struct extender *extender);
 void extender_stop(struct extender *extender, bool failed); /* all threads come to an end */
 void extender_wake(struct extender *extender); /* a worker looks whether there is work */

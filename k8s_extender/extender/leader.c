@@ -78,6 +78,8 @@ static void keep(struct extender *extender, struct lease *lease, struct api_clie
             leads = lease_turn(lease, client, time_now_milliseconds(),
                                time_now_of_day_microseconds(), &wait, trouble, sizeof(trouble));
             note_trouble(extender, trouble, last);
+            if (lease_went_back(lease))
+                extender_list_again(extender);
             extender_note_heard(extender, HEARD_LEASE, trouble[0] != '\0');
         } else if (extender->leads) {
             lease_give_up(lease, client);

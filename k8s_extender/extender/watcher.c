@@ -52,6 +52,8 @@ static void end_list(void *context)
     if (gang_machine_end_list(extender->machine, watcher->list) < 0)
         log_message(&extender->log, LOG_LEVEL_ERROR, "out of memory after a list of %s",
                     lists[watcher->list].word);
+    if (!__atomic_load_n(&extender->list_again[watcher->list], __ATOMIC_ACQUIRE))
+        extender->rereads[watcher->list] = false;
     heard_something(watcher);
     extender_wake(extender);
     pthread_mutex_unlock(&extender->lock);
@@ -137,6 +139,7 @@ static void *watch(struct extender *extender, enum gang_list list)
                      .trouble = note_trouble},
         .context = &watcher,
         .stop = &extender->stop,
+        .list_again = &extender->list_again[list],
         .seed = time_now_milliseconds() + list,
     };
     if (!client || list_watch_run(client, &request, &err) < 0) {

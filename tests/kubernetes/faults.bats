@@ -11,7 +11,7 @@ cluster_nodes=32
 
 # Rows that others show: test programs that need no cluster, and leader.bats.
 readonly elsewhere='leader killed, hangs, wakes again in the middle of a gang|tests/kubernetes/leader.bats
-watch ends with 410, half a line, 5xx, bookmarks only, silence|tests/unit/k8s_extender/list_watch_test
+watch ends with 410, half a line, 5xx, bookmarks only, silence, an older version|tests/unit/k8s_extender/list_watch_test
 clock jumps by an hour, either way|tests/property/gang_machine_test
 pod events duplicated, reordered, missed|tests/property/gang_machine_test
 no memory|PARPLAN_TORTURE=1 of all unit tests'
@@ -211,6 +211,43 @@ expect_part_kept() {
     submit_job later 16 "${plan[@]}" gate
     expect_placed later 16
     expect "nodes that it knows" "$(metric nodes)" 32
+}
+
+# stop_data: nothing is written any more; etcd's folder is a whole backup then.
+stop_data() {
+    "$cluster" kill apiserver
+    "$cluster" kill etcd
+}
+
+start_data() {
+    "$cluster" restart etcd
+    restart_api_server
+    wait_for 60 "readiness" extender_ready
+}
+
+# knows_gangs NAME...: these and no others.
+knows_gangs() {
+    [[ $(gangs | jq -c '.gangs | keys') == $(jq -cn --args '$ARGS.positional' -- "$@") ]]
+}
+
+@test "etcd restored from a backup: all is read again, what is not there any more is forgotten" {
+    local data=$PARPLAN_KUBERNETES_DIR/run/etcd
+    submit_job kept 8 tp=8 pp=1 dp=8 gate
+    expect_placed kept 8
+    stop_data
+    cp -a "$data" "$BATS_TEST_TMPDIR/backup"
+    start_data
+    submit_job lost 24 tp=8 pp=4 dp=6 gate
+    expect_placed lost 24
+    stop_data
+    rm -rf "$data"
+    cp -a "$BATS_TEST_TMPDIR/backup" "$data"
+    start_data
+    wait_for 20 "end of a gang that was made after the backup" knows_gangs default/kept
+    expect "nodes that it knows" "$(metric nodes)" 32
+    submit_job train 24 tp=8 pp=4 dp=6 gate
+    expect_placed train 24
+    expect_planned kept 8
 }
 
 @test "kube-scheduler restarted in the middle of a gang: the same nodes are proposed again" {

@@ -633,6 +633,46 @@ static void one_leads_at_a_time(void **state)
     assert_non_null(strstr(lease_object, "\"leaseTransitions\":2"));
 }
 
+/* etcd was restored from a backup: the object is an older one, and so is its version. */
+static void a_lease_that_went_back_is_noticed_once(void **state)
+{
+    (void)state;
+    SKIP_TORTURE();
+    static const struct {
+        unsigned version; /* 0: as it is */
+        char who;
+        bool leads, went_back;
+    } steps[] = {
+        {95, 'a', true, false}, {0, 'b', false, false}, {0, 'a', true, false},
+        {9, 'b', false, true},                        /* it only reads */
+        {0, 'b', false, false}, {0, 'a', true, true}, /* its write is refused, then it reads */
+        {0, 'a', true, false},  {0, 'b', false, false}, {1000, 'a', true, false},
+    };
+    struct lease_settings settings = {"a", "parplan", "a", 10, 7, 2};
+    struct peer peer = {.answer = answer_lease};
+    struct error_info err = {.kind = ERROR_NONE};
+    lease_object[0] = '\0';
+    peer_start(&peer);
+    CLEANUP(api_client) struct api_client *client = connect_to(peer.url, &err);
+    CLEANUP(lease) struct lease *a = lease_create(&settings, &err);
+    settings.identity = "b";
+    CLEANUP(lease) struct lease *b = lease_create(&settings, &err);
+    assert_true(client && a && b);
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        struct lease *lease = steps[i].who == 'a' ? a : b;
+        char trouble[200] = "";
+        unsigned wait;
+        if (steps[i].version > 0)
+            lease_version = steps[i].version;
+        bool leads = lease_turn(lease, client, i * 1000, NOON + i, &wait, trouble, sizeof(trouble));
+        bool went_back = lease_went_back(lease);
+        if (leads != steps[i].leads || went_back != steps[i].went_back || trouble[0])
+            fail_msg("step %zu: leads %d, went back %d, '%s'", i, leads, went_back, trouble);
+        assert_false(lease_went_back(lease));
+    }
+    fake_api_stop(peer.api);
+}
+
 static void a_lease_wants_sensible_times(void **state)
 {
     (void)state;
@@ -662,6 +702,7 @@ int main(void)
         cmocka_unit_test(sizes_are_asked_for),
         cmocka_unit_test(events_are_counted_up),
         cmocka_unit_test(one_leads_at_a_time),
+        cmocka_unit_test(a_lease_that_went_back_is_noticed_once),
         cmocka_unit_test(a_lease_wants_sensible_times),
     };
     if (!file_tree_begin())

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/api/lease_decision.h"
+#include "k8s_extender/api/resource_version.h"
 #include "tests/support/unit_test.h"
 
 #include <string.h>
@@ -138,6 +139,32 @@ static void decides(void **state)
     }
 }
 
+static void versions_are_numbers_or_not_compared(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version, *than;
+        bool older;
+    } rows[] = {
+        {"9", "10", true},
+        {"10", "9", false},
+        {"10", "10", false},
+        {"99999999999999999999998", "99999999999999999999999", true}, /* 64 bits are no bound */
+        {"18446744073709551616", "2", false},
+        {"", "10", false},
+        {"9", "", false},
+        {"0", "10", false}, /* "any" in a question, no version */
+        {"a9", "b9", false},
+        {"9a", "10", false},
+        {"-9", "10", false},
+        {"09", "10", false},
+        {"9", "1o", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (resource_version_is_older(rows[i].version, rows[i].than) != rows[i].older)
+            fail_msg("'%s' than '%s'", rows[i].version, rows[i].than);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +172,7 @@ int main(void)
         cmocka_unit_test(what_is_no_value_counts_as_none),
         cmocka_unit_test(refuses_what_cannot_be_written_back),
         cmocka_unit_test(decides),
+        cmocka_unit_test(versions_are_numbers_or_not_compared),
     };
     return unit_test_main("k8s_extender/lease_decision", tests, COUNT_OF(tests));
 }

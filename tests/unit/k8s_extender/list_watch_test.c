@@ -22,6 +22,7 @@ enum action {
     ACT_CUT,     /* the connection ends before the announced length */
     ACT_RESET,   /* RST after the text */
     ACT_SILENCE, /* the head and the text, then nothing */
+    ACT_AGAIN,   /* the same, and another thread wants the list again */
     ACT_DRIBBLE, /* byte by byte */
     ACT_LARGE    /* a list of one object of 10 MB */
 };
@@ -159,10 +160,33 @@ static const struct story stories[] = {
     {"a watch that says nothing at all",
      {{LIST, ACT_ANSWER, 200, LIST_EMPTY, ""},
       {WATCH("5"), ACT_SILENCE, 200, EVENT("BOOKMARK", "9"), ""},
-      {WATCH("9"), ACT_STREAM, 200, EVENT("ADDED", "10"), ""}},
-     "begin end trouble well set ",
+      {LIST, ACT_ANSWER, 200, LIST_TWO, ""}},
+     "begin end trouble begin set set end well ",
      "nothing was heard for 1 s",
      1250},
+    {"an older version: a backup was restored",
+     {{LIST, ACT_ANSWER, 200, LIST_EMPTY, ""},
+      {WATCH("5"), ACT_STREAM, 200, EVENT("ADDED", "100") EVENT("ADDED", "99"), ""},
+      {LIST, ACT_ANSWER, 200, LIST_TWO, ""},
+      {WATCH("5"), ACT_STREAM, 200, EVENT("ADDED", "6"), ""}},
+     "begin end set begin set set end set ",
+     NULL,
+     250},
+    {"versions that are no numbers are not compared",
+     {{LIST, ACT_ANSWER, 200, LIST_EMPTY, ""},
+      {WATCH("5"), ACT_STREAM, 200, EVENT("ADDED", "b9") EVENT("ADDED", "a1"), ""},
+      {WATCH("a1"), ACT_STREAM, 200, EVENT("ADDED", "7"), ""}},
+     "begin end set set set ",
+     NULL,
+     0},
+    {"another thread wants the list again",
+     {{LIST, ACT_ANSWER, 200, LIST_EMPTY, ""},
+      {WATCH("5"), ACT_AGAIN, 200, EVENT("ADDED", "9"), ""},
+      {LIST, ACT_ANSWER, 200, LIST_TWO, ""},
+      {WATCH("5"), ACT_STREAM, 200, EVENT("ADDED", "6"), ""}},
+     "begin end set begin set set end set ",
+     NULL,
+     0},
     {"watches that end at once are waited for",
      {{LIST, ACT_ANSWER, 200, LIST_EMPTY, ""},
       {WATCH("5"), ACT_STREAM, 200, "", ""},
@@ -194,7 +218,7 @@ static const struct story stories[] = {
 
 struct play {
     const struct story *story;
-    bool stop;
+    bool stop, again;
     char wrong[256]; /* what was asked instead */
 };
 
@@ -232,7 +256,7 @@ static void dribble(struct fake_exchange *exchange, const char *text)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-static void act(struct fake_exchange *exchange, const struct step *step)
+static void act(struct play *play, struct fake_exchange *exchange, const struct step *step)
 {
     switch (step->action) {
     case ACT_ANSWER:
@@ -252,6 +276,13 @@ static void act(struct fake_exchange *exchange, const struct step *step)
         if (step->action == ACT_RESET)
             fake_api_reset(exchange);
         exchange->close = true;
+        return;
+    case ACT_AGAIN:
+        fake_api_begin(exchange);
+        fake_api_chunk(exchange, step->text);
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* let it be read first */
+        __atomic_store_n(&play->again, true, __ATOMIC_RELEASE);
+        fake_api_wait(exchange, STORY_SECONDS * 1000);
         return;
     case ACT_SILENCE:
         fake_api_begin(exchange);
@@ -282,7 +313,7 @@ static void play_story(void *context, struct fake_exchange *exchange)
     }
     if (!strstr(exchange->request, step->asked) && !play->wrong[0])
         snprintf(play->wrong, sizeof(play->wrong), "%.250s", exchange->request);
-    act(exchange, step);
+    act(play, exchange, step);
 }
 
 /* --- the handlers -------------------------------------------------------------------------------
@@ -324,7 +355,8 @@ static uint64_t now_milliseconds(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static int run(const char *url, struct telling *telling, const bool *stop, struct error_info *err)
+static int run(const char *url, struct telling *telling, const bool *stop, bool *again,
+               struct error_info *err)
 {
     const struct api_config config = {.server = url, .user_agent = "test", .namespace = "default"};
     CLEANUP(api_client) struct api_client *client = api_client_create(&config, err);
@@ -333,6 +365,7 @@ static int run(const char *url, struct telling *telling, const bool *stop, struc
         .handlers = {begin_list, end_list, take_object, note_trouble, hear},
         .context = telling,
         .stop = stop,
+        .list_again = again,
         .seed = 1,
         .watch_idle_seconds = 1,
     };
@@ -349,7 +382,7 @@ static void check_story(const struct story *story)
     assert_non_null(api);
     fake_api_url(api, url);
     uint64_t start = now_milliseconds();
-    int result = run(url, &telling, &play.stop, &err);
+    int result = run(url, &telling, &play.stop, &play.again, &err);
     uint64_t took = now_milliseconds() - start;
     fake_api_stop(api);
     bool as_told = strcmp(telling.log, story->log) == 0 &&
@@ -383,7 +416,7 @@ static void a_handler_ends_it(void **state)
     struct fake_api *api = fake_api_start(play_story, &play);
     assert_non_null(api);
     fake_api_url(api, url);
-    int result = run(url, &telling, &play.stop, &err);
+    int result = run(url, &telling, &play.stop, &play.again, &err);
     fake_api_stop(api);
     assert_int_equal(result, -1);
     assert_int_equal(err.kind, ERROR_NONE);
@@ -411,7 +444,7 @@ static void stops_within_a_second(void **state)
     assert_non_null(api);
     fake_api_url(api, url);
     uint64_t start = now_milliseconds();
-    int result = run(url, &telling, &stop, &err);
+    int result = run(url, &telling, &stop, NULL, &err);
     uint64_t took = now_milliseconds() - start;
     fake_api_stop(api);
     assert_int_equal(result, 0);
