@@ -548,6 +548,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/gang_machine_test.c \
 	tests/unit/k8s_extender/admission_test.c \
 	tests/unit/k8s_extender/extender_wire_test.c \
+	tests/unit/k8s_extender/gang_events_test.c \
 	tests/unit/k8s_extender/gang_identity_test.c \
 	tests/unit/k8s_extender/http_tls_test.c \
 	tests/unit/k8s_extender/label_set_test.c \

@@ -6,33 +6,23 @@
 
 #define GANG_LABEL "parplan.io/gang"
 
-/* Owners of pods whose group is known by their kind; others (a ReplicaSet …) make no gangs. */
-static const struct {
-    const char *kind, *api_version;
-} owners[] = {
-    {"Job", "batch/v1"},
-    {"PyTorchJob", "kubeflow.org/v1"},
-    {"StatefulSet", "apps/v1"},
-};
-
 /* A name of the gang's own, not one that several gangs share. */
 static bool is_own(const char *gang_label)
 {
     return *gang_label && strcmp(gang_label, "auto") != 0 && strcmp(gang_label, "true") != 0;
 }
 
+/* Others (a ReplicaSet …) make no gangs. */
 static void add_owner(struct json_value *metadata, const struct gang_service *service)
 {
-    for (size_t i = 0; i < COUNT_OF(owners); i++) {
-        if (strcmp(owners[i].kind, service->owner_kind) != 0)
-            continue;
-        struct json_value *owner =
-            json_add_object(json_add_array(metadata, "ownerReferences"), NULL);
-        json_add_text(owner, "apiVersion", owners[i].api_version);
-        json_add_text(owner, "kind", service->owner_kind);
-        json_add_text(owner, "name", service->owner_name);
-        json_add_text(owner, "uid", service->owner_uid);
-    }
+    const char *api_version = request_api_version(service->owner_kind);
+    if (!api_version)
+        return;
+    struct json_value *owner = json_add_object(json_add_array(metadata, "ownerReferences"), NULL);
+    json_add_text(owner, "apiVersion", api_version);
+    json_add_text(owner, "kind", service->owner_kind);
+    json_add_text(owner, "name", service->owner_name);
+    json_add_text(owner, "uid", service->owner_uid);
 }
 
 static void add_service(struct json_value *root, const struct gang_service *service)

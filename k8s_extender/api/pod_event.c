@@ -6,12 +6,12 @@
 #include <string.h>
 
 #define ARENA_MAXIMUM_BYTES ((size_t)64 << 10)
-#define NAME_POD_BYTES 220 /* of the pod's name in the event's, which has 253 */
-#define PROBES 8u          /* slots that a key may lie in */
+#define NAME_OBJECT_BYTES 220 /* of the object's name in the event's, which has 253 */
+#define PROBES 8u             /* slots that a key may lie in */
 
 static uint64_t event_key(const struct pod_event *event)
 {
-    const char *const parts[] = {event->namespace, event->pod, event->uid, event->reason,
+    const char *const parts[] = {event->namespace, event->name, event->uid, event->reason,
                                  event->message};
     uint64_t hash = name_hash_add(NAME_HASH_START, event->warning ? "W" : "N", 1);
     for (size_t i = 0; i < COUNT_OF(parts); i++)
@@ -33,6 +33,17 @@ static struct event_slot *find_slot(struct event_memory *memory, uint64_t key)
     return oldest;
 }
 
+/* Whether an owner may be told of one thing more. Of two in one slot the later one counts. */
+static bool take_share(struct event_memory *memory, const char *uid, uint64_t now_milliseconds)
+{
+    uint64_t key = name_hash_add(NAME_HASH_START, uid, strlen(uid)) | 1;
+    struct event_share *share = &memory->shares[key / 2 % POD_EVENT_OWNERS];
+    if (share->key != key ||
+        now_milliseconds - share->since_milliseconds >= POD_EVENT_PAUSE_SECONDS * UINT64_C(1000))
+        *share = (struct event_share){.key = key, .since_milliseconds = now_milliseconds};
+    return share->count++ < POD_EVENT_OWNER_EVENTS;
+}
+
 enum event_move event_memory_note(struct event_memory *memory, const struct pod_event *event,
                                   uint64_t now_milliseconds, uint32_t *ret_count)
 {
@@ -43,10 +54,12 @@ enum event_move event_memory_note(struct event_memory *memory, const struct pod_
     if (slot->count < UINT32_MAX / 2)
         slot->count++;
     *ret_count = slot->count;
-    bool paused = slot->count > 1 && now_milliseconds - slot->sent_milliseconds <
-                                         POD_EVENT_PAUSE_SECONDS * UINT64_C(1000);
+    bool paused = slot->sent_milliseconds > 0 && now_milliseconds - slot->sent_milliseconds <
+                                                     POD_EVENT_PAUSE_SECONDS * UINT64_C(1000);
     if (paused)
         return EVENT_HOLD;
+    if (event->kind && !slot->written && !take_share(memory, event->uid, now_milliseconds))
+        return EVENT_HOLD; /* unsent: it may be made when there is room again */
     slot->sent_milliseconds = now_milliseconds;
     return slot->written ? EVENT_COUNT : EVENT_CREATE;
 }
@@ -71,10 +84,12 @@ static void add_event(struct json_value *root, const struct pod_event *event, co
     json_add_text(metadata, "name", name);
     json_add_text(metadata, "namespace", event->namespace);
     struct json_value *involved = json_add_object(root, "involvedObject");
-    json_add_text(involved, "apiVersion", "v1");
-    json_add_text(involved, "kind", "Pod");
+    const char *api_version = event->kind ? request_api_version(event->kind) : "v1";
+    if (api_version)
+        json_add_text(involved, "apiVersion", api_version);
+    json_add_text(involved, "kind", event->kind ? event->kind : "Pod");
     json_add_text(involved, "namespace", event->namespace);
-    json_add_text(involved, "name", event->pod);
+    json_add_text(involved, "name", event->name);
     json_add_text(involved, "uid", event->uid);
     json_add_text(root, "type", event->warning ? "Warning" : "Normal");
     json_add_text(root, "reason", event->reason);
@@ -91,7 +106,7 @@ int pod_event_request(const struct pod_event *event, uint32_t count,
     struct api_request request = {.method = create ? "POST" : "PATCH",
                                   .content_type =
                                       create ? "application/json" : "application/merge-patch+json"};
-    const char *name = arena_format(arena, "%.*s.%016llx", NAME_POD_BYTES, event->pod,
+    const char *name = arena_format(arena, "%.*s.%016llx", NAME_OBJECT_BYTES, event->name,
                                     (unsigned long long)event_key(event));
     if (!root || !name)
         return error_set_memory(err);
@@ -124,7 +139,7 @@ static long send(struct api_client *client, const struct pod_event *event, uint3
     if (answer.status >= 400) {
         char words[ERROR_TEXT_BYTES / 2];
         api_answer_words(&answer, words, sizeof(words));
-        error_set_system(err, "event of pod %s/%s: %s", event->namespace, event->pod, words);
+        error_set_system(err, "%s", words);
     }
     return answer.status;
 }

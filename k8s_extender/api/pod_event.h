@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pod_event: what people read in `kubectl describe pod`. Core v1 Events, not events.k8s.io/v1: both
- * are stored as the same object, but an Event of core v1 can be counted up by a plain patch of
- * count and lastTimestamp, where events.k8s.io takes only a series that its validation binds to
- * five more fields. Needs "create" and "patch" of events.
+ * pod_event: what people read in `kubectl describe`, of a pod or of the job that owns it. Core v1
+ * Events, not events.k8s.io/v1: both are stored as the same object, but an Event of core v1 can be
+ * counted up by a plain patch of count and lastTimestamp, where events.k8s.io takes only a series
+ * that its validation binds to five more fields. Needs "create" and "patch" of events.
  *
  * The same event (pod's uid, kind, reason, message) has the same name: repeated it is one object
  * with a count, and it is written at most every POD_EVENT_PAUSE_SECONDS; what comes between is
- * counted and not written. After a restart the count begins again at 2.
+ * counted and not written. After a restart the count begins again at 2. The owner of many pods is
+ * told of at most POD_EVENT_OWNER_EVENTS different things in that time.
  */
 #ifndef K8S_EXTENDER_API_POD_EVENT_H
 #define K8S_EXTENDER_API_POD_EVENT_H
@@ -16,11 +17,14 @@
 
 #define POD_EVENT_SLOTS 1024u /* events that are remembered */
 #define POD_EVENT_PAUSE_SECONDS 60u
+#define POD_EVENT_OWNERS 256u /* whose events are limited at once */
+#define POD_EVENT_OWNER_EVENTS 10u
 #define POD_EVENT_MESSAGE_BYTES 1024u /* the API takes 1024 characters */
 #define POD_EVENT_COMPONENT "parplan-extender"
 
 struct pod_event {
-    const char *namespace, *pod, *uid;
+    const char *namespace, *name, *uid; /* of the object that it is about */
+    const char *kind;                   /* NULL: a Pod; else an owner: "Job" */
     bool warning;
     const char *reason, *message; /* "GangPlanned", one sentence; cut where it is too long */
 };
@@ -33,6 +37,10 @@ struct event_memory {
         uint32_t count;
         bool written; /* the object exists */
     } slots[POD_EVENT_SLOTS];
+    struct event_share { /* of an owner */
+        uint64_t key, since_milliseconds;
+        uint32_t count; /* of events made since then */
+    } shares[POD_EVENT_OWNERS];
 };
 
 enum event_move { EVENT_CREATE, EVENT_COUNT, EVENT_HOLD };

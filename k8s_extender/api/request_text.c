@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/api/request_text.h"
 
+#include <string.h>
 #include <time.h>
 
 int request_set_path(struct api_request *request, struct arena *arena, const char *prefix,
@@ -16,6 +17,22 @@ int request_set_path(struct api_request *request, struct arena *arena, const cha
         return error_set_memory(err);
     request->path = path;
     return 0;
+}
+
+const char *request_api_version(const char *kind)
+{
+    static const struct {
+        const char *kind, *api_version;
+    } kinds[] = {
+        {"Job", "batch/v1"},
+        {"JobSet", "jobset.x-k8s.io/v1alpha2"},
+        {"PyTorchJob", "kubeflow.org/v1"},
+        {"StatefulSet", "apps/v1"},
+    };
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        if (strcmp(kinds[i].kind, kind) == 0)
+            return kinds[i].api_version;
+    return NULL;
 }
 
 int request_set_body(struct api_request *request, struct arena *arena,

@@ -15,6 +15,8 @@
 int request_set_path(struct api_request *request, struct arena *arena, const char *prefix,
                      const char *namespace, const char *kind, const char *name,
                      struct error_info *err);
+/* Of the kinds that own gangs' pods ("batch/v1"); NULL: of another kind. */
+const char *request_api_version(const char *kind);
 /* The tree as the body, at most REQUEST_MAXIMUM_BYTES. */
 int request_set_body(struct api_request *request, struct arena *arena,
                      const struct json_value *tree, struct error_info *err);

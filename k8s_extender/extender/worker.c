@@ -106,31 +106,45 @@ static enum gang_task_result delete_pod(struct worker *worker, const struct gang
 }
 
 /* An event that cannot be written is lost: the log has it. */
-static enum gang_task_result write_event(struct worker *worker, const struct gang_task *task)
+static void put_event(struct worker *worker, const struct pod_event *event)
 {
     struct extender *extender = worker->extender;
-    const struct pod_event event = {.namespace = task->namespace,
-                                    .pod = task->pod,
-                                    .uid = task->uid,
-                                    .warning = task->warning,
-                                    .reason = task->reason,
-                                    .message = task->message};
     uint32_t count;
     struct error_info err = {.kind = ERROR_NONE};
-    log_message(&extender->log, task->warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "%s: %s",
-                task->reason, task->message);
     pthread_mutex_lock(&extender->events_lock);
     enum event_move move =
-        event_memory_note(&extender->events, &event, time_now_milliseconds(), &count);
+        event_memory_note(&extender->events, event, time_now_milliseconds(), &count);
     pthread_mutex_unlock(&extender->events_lock);
-    bool written = pod_event_write(worker->client, &event, move, count,
+    bool written = pod_event_write(worker->client, event, move, count,
                                    time_now_of_day_microseconds(), &err) == 0;
     if (!written)
-        log_message(&extender->log, LOG_LEVEL_WARNING, "event of pod %s/%s: %s", task->namespace,
-                    task->pod, err.text);
+        log_message(&extender->log, LOG_LEVEL_WARNING, "event of %s %s/%s: %s",
+                    event->kind ? event->kind : "Pod", event->namespace, event->name, err.text);
+    if (move == EVENT_HOLD)
+        return;
     pthread_mutex_lock(&extender->events_lock);
-    event_memory_written(&extender->events, &event, written);
+    event_memory_written(&extender->events, event, written);
     pthread_mutex_unlock(&extender->events_lock);
+}
+
+/* On the pod, and on what people look at first. */
+static enum gang_task_result write_event(struct worker *worker, const struct gang_task *task)
+{
+    struct pod_event event = {.namespace = task->namespace,
+                              .name = task->pod,
+                              .uid = task->uid,
+                              .warning = task->warning,
+                              .reason = task->reason,
+                              .message = task->message};
+    log_message(&worker->extender->log, task->warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
+                "%s: %s", task->reason, task->message);
+    put_event(worker, &event);
+    if (task->owner_kind) {
+        event.kind = task->owner_kind;
+        event.name = task->owner_name;
+        event.uid = task->owner_uid;
+        put_event(worker, &event);
+    }
     return TASK_SUCCEEDED;
 }
 

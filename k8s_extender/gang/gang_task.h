@@ -35,11 +35,12 @@ struct gang_task {
     bool release; /* take our gate away, and require `node` (a matchFields term,
                    * ANDed into every term that the pod has) */
     const char *node;
-    struct node_selector affinity;                   /* the pod's own, to AND the pin into */
-    const char *service, *gang_label;                /* TASK_SERVICE … */
-    const char *owner_kind, *owner_name, *owner_uid; /* … and with whom it goes; NULL: nobody */
-    bool warning;                                    /* TASK_EVENT */
-    const char *reason, *message;                    /* "GangPlanned", one sentence */
+    struct node_selector affinity;    /* the pod's own, to AND the pin into */
+    const char *service, *gang_label; /* TASK_SERVICE … */
+    /* … and with whom it goes; TASK_EVENT: who is told too. NULL: nobody */
+    const char *owner_kind, *owner_name, *owner_uid;
+    bool warning;                 /* TASK_EVENT */
+    const char *reason, *message; /* "GangPlanned", one sentence */
     uint64_t number;
     struct arena *arena;
 };

@@ -45,6 +45,8 @@
 
 #define GANG_MAXIMUM_PODS 16384u
 #define GANG_INDEX_NONE UINT32_MAX
+#define GANG_JOBSET_UID                                                                            \
+    "jobset.sigs.k8s.io/jobset-uid" /* found_by: the group is the JobSet's uid */
 
 enum gang_size_from {
     GANG_SIZE_GIVEN,

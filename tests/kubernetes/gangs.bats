@@ -64,6 +64,7 @@ is_planned_well() {
     expect_placed first 24
     submit_both second 16 "${plan[@]}"
     both expect_event second 'GangWaiting: .*second.*16'
+    both expect_told second 'GangWaiting.*second.*16'
     both expect_unbound second 1
     kubectl delete job first --wait=false
     both expect_placed second 16

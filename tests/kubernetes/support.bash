@@ -89,6 +89,15 @@ has_event() {
     events_of "$1" | grep -qE -- "$2"
 }
 
+# expect_told JOB REGEX: people see it at the job itself.
+expect_told() {
+    wait_for 30 "event of job $1 that matches $2" is_told "$1" "$2"
+}
+
+is_told() {
+    kubectl describe job "$1" | grep -qE -- "$2"
+}
+
 # expect_unbound JOB [SECONDS]: no pod of it is bound, now and for so long (2).
 expect_unbound() {
     local i

@@ -11,6 +11,9 @@ static void event_done(struct gang_event *event)
     memory_free(event->pod);
     memory_free(event->uid);
     memory_free(event->message);
+    memory_free(event->owner_kind);
+    memory_free(event->owner_name);
+    memory_free(event->owner_uid);
 }
 
 void gang_events_done(struct gang_events *events)
@@ -65,6 +68,23 @@ static bool make_room(struct gang_events *events)
     return true;
 }
 
+/* A JobSet's pods belong to Jobs of its own making. */
+static bool copy_owner(const struct pod_record *pod, struct gang_event *event)
+{
+    const struct gang_identity *gang = &pod->gang;
+    bool jobset = gang->group && gang->size_owner && gang->found_by &&
+                  strcmp(gang->found_by, GANG_JOBSET_UID) == 0;
+    const char *kind = jobset ? "JobSet" : pod->owner_kind;
+    const char *name = jobset ? gang->size_owner : pod->owner_name;
+    const char *uid = jobset ? gang->group : pod->owner_uid;
+    if (!kind || !name || !uid)
+        return true;
+    event->owner_kind = memory_copy_text(kind);
+    event->owner_name = memory_copy_text(name);
+    event->owner_uid = memory_copy_text(uid);
+    return event->owner_kind && event->owner_name && event->owner_uid;
+}
+
 void gang_events_add(struct gang_events *events, const struct pod_record *pod, bool warning,
                      const char *reason, const char *message)
 {
@@ -79,10 +99,20 @@ void gang_events_add(struct gang_events *events, const struct pod_record *pod, b
         .reason = reason,
         .warning = warning,
     };
-    if (event.namespace && event.pod && event.uid && event.message)
+    if (copy_owner(pod, &event) && event.namespace && event.pod && event.uid && event.message)
         events->waiting[events->first + events->count++] = event;
     else
         event_done(&event);
+}
+
+static bool take_owner(const struct gang_event *event, struct gang_task *ret)
+{
+    if (!event->owner_kind)
+        return true;
+    ret->owner_kind = arena_copy_text(ret->arena, event->owner_kind);
+    ret->owner_name = arena_copy_text(ret->arena, event->owner_name);
+    ret->owner_uid = arena_copy_text(ret->arena, event->owner_uid);
+    return ret->owner_kind && ret->owner_name && ret->owner_uid;
 }
 
 int gang_events_take(struct gang_events *events, struct gang_task *ret)
@@ -98,7 +128,7 @@ int gang_events_take(struct gang_events *events, struct gang_task *ret)
     ret->reason = event->reason;
     ret->warning = event->warning;
     ret->kind = TASK_EVENT;
-    if (!ret->namespace || !ret->pod || !ret->uid || !ret->message)
+    if (!take_owner(event, ret) || !ret->namespace || !ret->pod || !ret->uid || !ret->message)
         return -1;
     event_done(event);
     events->first++;

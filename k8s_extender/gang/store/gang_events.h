@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gang_events: events that wait to be written, each text once for each pod.
+ * gang_events: events that wait to be written, each text once for each pod; with whom people look
+ * at for the whole job: the JobSet that the pod's labels name, else the pod's controller.
  */
 #ifndef K8S_EXTENDER_GANG_STORE_GANG_EVENTS_H
 #define K8S_EXTENDER_GANG_STORE_GANG_EVENTS_H
@@ -14,7 +15,8 @@ struct gang_task;
 
 struct gang_event {
     char *namespace, *pod, *uid, *message;
-    const char *reason; /* static */
+    char *owner_kind, *owner_name, *owner_uid; /* NULL: there is none */
+    const char *reason;                        /* static */
     bool warning;
 };
 

@@ -524,7 +524,7 @@ static void events_are_counted_up(void **state)
     SKIP_TORTURE();
     static struct event_memory memory;
     const struct pod_event event = {
-        .namespace = "a", .pod = "p", .uid = "u", .reason = "GangWaits", .message = "m"};
+        .namespace = "a", .name = "p", .uid = "u", .reason = "GangWaits", .message = "m"};
     struct peer peer = {.answer = answer_events};
     struct error_info err = {.kind = ERROR_NONE};
     memset(&memory, 0, sizeof(memory));

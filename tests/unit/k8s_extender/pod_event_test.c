@@ -9,7 +9,7 @@
 #define NOON UINT64_C(1764504000123456) /* 2025-11-30T12:00:00.123456Z */
 
 static const struct pod_event waits = {.namespace = "a",
-                                       .pod = "w-0",
+                                       .name = "w-0",
                                        .uid = "u-1",
                                        .warning = true,
                                        .reason = "GangWaits",
@@ -118,6 +118,65 @@ static void writes_the_request(void **state)
     assert_string_equal(request.body, "{\"count\":7,\"lastTimestamp\":\"2025-11-30T12:00:00Z\"}");
 }
 
+static void an_owner_is_named_by_its_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *object;
+    } kinds[] = {
+        {"Job", "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\","},
+        {"JobSet", "{\"apiVersion\":\"jobset.x-k8s.io/v1alpha2\",\"kind\":\"JobSet\","},
+        {"PyTorchJob", "{\"apiVersion\":\"kubeflow.org/v1\",\"kind\":\"PyTorchJob\","},
+        {"MPIJob", "{\"kind\":\"MPIJob\","},
+    };
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        struct api_request request;
+        struct pod_event event = waits;
+        event.kind = kinds[i].kind;
+        event.name = "train";
+        event.uid = "j-1";
+        CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
+        assert_non_null(arena);
+        assert_int_equal(pod_event_request(&event, 1, NOON, arena, &request, &err), 0);
+        assert_non_null(strstr(request.body, kinds[i].object));
+        assert_non_null(
+            strstr(request.body, "\"namespace\":\"a\",\"name\":\"train\",\"uid\":\"j-1\"}"));
+        assert_non_null(strstr(request.body, "\"metadata\":{\"name\":\"train."));
+    }
+}
+
+/* A gang of a thousand pods must not put a thousand events on its Job. */
+static void an_owner_is_told_of_few_things_a_minute(void **state)
+{
+    (void)state;
+    static struct event_memory memory;
+    memset(&memory, 0, sizeof(memory));
+    unsigned made[3] = {0};
+    static const uint64_t at[] = {1000, 59000, 61000};
+    for (unsigned turn = 0; turn < COUNT_OF(at); turn++)
+        for (unsigned i = 0; i < 100; i++) {
+            char message[32];
+            uint32_t count;
+            struct pod_event event = waits;
+            snprintf(message, sizeof(message), "pod %u", i);
+            event.kind = "Job";
+            event.message = message;
+            enum event_move move = event_memory_note(&memory, &event, at[turn], &count);
+            made[turn] += move == EVENT_CREATE;
+            if (move != EVENT_HOLD)
+                event_memory_written(&memory, &event, true);
+            event.kind = NULL; /* the pods' own are not fewer for it */
+            event.uid = message;
+            if (turn == 0)
+                assert_int_equal(event_memory_note(&memory, &event, at[turn], &count),
+                                 EVENT_CREATE);
+        }
+    assert_int_equal(made[0], POD_EVENT_OWNER_EVENTS);
+    assert_int_equal(made[1], 0);
+    assert_int_equal(made[2], POD_EVENT_OWNER_EVENTS);
+}
+
 static int request_once(void *context, struct error_info *err)
 {
     struct api_request request;
@@ -141,6 +200,8 @@ int main(void)
         cmocka_unit_test(one_that_was_not_written_is_made_again),
         cmocka_unit_test(others_do_not_disturb),
         cmocka_unit_test(writes_the_request),
+        cmocka_unit_test(an_owner_is_named_by_its_kind),
+        cmocka_unit_test(an_owner_is_told_of_few_things_a_minute),
         cmocka_unit_test(fails_cleanly_without_memory),
     };
     return unit_test_main("k8s_extender/pod_event", tests, COUNT_OF(tests));
