@@ -46,7 +46,9 @@ struct extender {
     struct api_client *binder; /* under it; NULL without --bind */
 
     pthread_mutex_t events_lock;
-    struct event_memory events; /* under it */
+    struct event_memory events; /* under it, as what follows */
+    uint64_t refusals_since;    /* a minute begins */
+    unsigned refusals;          /* of pods' changes, in it */
 
     pthread_mutex_t lock;
     pthread_cond_t work;          /* something may be due */

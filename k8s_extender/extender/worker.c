@@ -9,30 +9,108 @@
 #include "k8s_extender/api/pod_patch.h"
 #include "k8s_extender/api/time_now.h"
 #include "k8s_extender/extender/extender.h"
+#include <string.h>
 #include <time.h>
 
 #define TASK_ARENA_MAXIMUM ((size_t)4 << 20)
+#define ANSWER_WORDS_BYTES 512u
+#define REFUSALS_MILLISECONDS 60000u /* in that time … */
+#define REFUSALS_LOGGED 10u          /* … so many are logged */
 
 struct worker {
     struct extender *extender;
     struct api_client *client;
 };
 
+/* An event that cannot be written is lost: the log has it. */
+static void put_event(struct worker *worker, const struct pod_event *event)
+{
+    struct extender *extender = worker->extender;
+    uint32_t count;
+    struct error_info err = {.kind = ERROR_NONE};
+    pthread_mutex_lock(&extender->events_lock);
+    enum event_move move =
+        event_memory_note(&extender->events, event, time_now_milliseconds(), &count);
+    pthread_mutex_unlock(&extender->events_lock);
+    bool written = pod_event_write(worker->client, event, move, count,
+                                   time_now_of_day_microseconds(), &err) == 0;
+    if (!written)
+        log_message(&extender->log, LOG_LEVEL_WARNING, "event of %s %s/%s: %s",
+                    event->kind ? event->kind : "Pod", event->namespace, event->name, err.text);
+    if (move == EVENT_HOLD)
+        return;
+    pthread_mutex_lock(&extender->events_lock);
+    event_memory_written(&extender->events, event, written);
+    pthread_mutex_unlock(&extender->events_lock);
+}
+
+/* Of a gang of a thousand pods a few lines say it. */
+static void log_refused(struct extender *extender, const struct gang_task *task, const char *words)
+{
+    uint64_t now = time_now_milliseconds();
+    pthread_mutex_lock(&extender->events_lock);
+    if (now - extender->refusals_since >= REFUSALS_MILLISECONDS) {
+        extender->refusals_since = now;
+        extender->refusals = 0;
+    }
+    unsigned count = ++extender->refusals;
+    pthread_mutex_unlock(&extender->events_lock);
+    if (count <= REFUSALS_LOGGED)
+        log_message(&extender->log, LOG_LEVEL_WARNING, "pod %s/%s: %s%s", task->namespace,
+                    task->pod, words, count == REFUSALS_LOGGED ? "; others are not logged" : "");
+}
+
+/* The same would be refused again: the user hears of it, who may be able to do something. */
+static enum gang_task_result refused(struct worker *worker, const struct gang_task *task,
+                                     const char *words)
+{
+    char message[POD_EVENT_MESSAGE_BYTES];
+    snprintf(message, sizeof(message),
+             "gang %s: the API server refuses what parplan writes to pod %s: %s; tried again when "
+             "the pod changes, or in some minutes",
+             task->gang, task->pod, words);
+    const struct pod_event event = {.namespace = task->namespace,
+                                    .name = task->pod,
+                                    .uid = task->uid,
+                                    .warning = true,
+                                    .reason = "GangPodRefused",
+                                    .message = message};
+    log_refused(worker->extender, task, words);
+    put_event(worker, &event);
+    return TASK_REFUSED;
+}
+
 static enum gang_task_result judge(struct worker *worker, const struct gang_task *task,
                                    const struct api_answer *answer)
 {
-    char words[256];
+    static const struct {
+        long status;
+        enum gang_task_result result;
+        const char *word; /* of the metric */
+    } rows[] = {
+        {400, TASK_REFUSED, "refused"},   {403, TASK_REFUSED, "refused"},
+        {404, TASK_CONFLICT, "conflict"}, {409, TASK_CONFLICT, "conflict"},
+        {413, TASK_REFUSED, "refused"},   {422, TASK_REFUSED, "refused"},
+    };
+    char words[ANSWER_WORDS_BYTES];
     if (answer->status >= 200 && answer->status < 300)
         return TASK_SUCCEEDED;
-    bool conflict = answer->status == 404 || answer->status == 409 || answer->status == 422;
-    metrics_add(worker->extender->metrics, METRIC_API_ERRORS, conflict ? "conflict" : "refused",
+    size_t row = 0;
+    while (row < COUNT_OF(rows) && rows[row].status != answer->status)
+        row++;
+    bool known = row < COUNT_OF(rows);
+    metrics_add(worker->extender->metrics, METRIC_API_ERRORS, known ? rows[row].word : "failed",
                 NULL, 1);
-    if (answer->status == 404 || answer->status == 409)
+    if (known && rows[row].result == TASK_CONFLICT)
         return TASK_CONFLICT; /* the watch tells what has changed */
     api_answer_words(answer, words, sizeof(words));
+    if (known && strstr(words, "metadata.uid")) /* another pod of that name, by Kubernetes 1.36 */
+        return TASK_CONFLICT;
+    if (known)
+        return refused(worker, task, words);
     log_message(&worker->extender->log, LOG_LEVEL_WARNING, "pod %s/%s: %s", task->namespace,
                 task->pod, words);
-    return conflict ? TASK_CONFLICT : TASK_FAILED;
+    return TASK_FAILED;
 }
 
 static enum gang_task_result send(struct worker *worker, const struct gang_task *task,
@@ -103,28 +181,6 @@ static enum gang_task_result delete_pod(struct worker *worker, const struct gang
     return pod_delete_request(task->namespace, task->pod, task->uid, arena, &request, &err) < 0
                ? TASK_FAILED
                : send(worker, task, &request);
-}
-
-/* An event that cannot be written is lost: the log has it. */
-static void put_event(struct worker *worker, const struct pod_event *event)
-{
-    struct extender *extender = worker->extender;
-    uint32_t count;
-    struct error_info err = {.kind = ERROR_NONE};
-    pthread_mutex_lock(&extender->events_lock);
-    enum event_move move =
-        event_memory_note(&extender->events, event, time_now_milliseconds(), &count);
-    pthread_mutex_unlock(&extender->events_lock);
-    bool written = pod_event_write(worker->client, event, move, count,
-                                   time_now_of_day_microseconds(), &err) == 0;
-    if (!written)
-        log_message(&extender->log, LOG_LEVEL_WARNING, "event of %s %s/%s: %s",
-                    event->kind ? event->kind : "Pod", event->namespace, event->name, err.text);
-    if (move == EVENT_HOLD)
-        return;
-    pthread_mutex_lock(&extender->events_lock);
-    event_memory_written(&extender->events, event, written);
-    pthread_mutex_unlock(&extender->events_lock);
 }
 
 /* On the pod, and on what people look at first. */

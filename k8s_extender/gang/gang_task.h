@@ -48,8 +48,9 @@ void gang_task_done(struct gang_task *task);
 
 enum gang_task_result {
     TASK_SUCCEEDED,
-    TASK_CONFLICT, /* the object is gone, has changed, or is another of that name: 404, 409, 422:
-                    * it was not applied */
+    TASK_CONFLICT, /* the object is gone or has changed: 404, 409: it was not applied */
+    TASK_REFUSED,  /* the same would be refused again: 400, 403, 413, 422: not applied either. Asked
+                    * again when the pod changes, or minutes later */
     TASK_FAILED    /* no answer, 429, 5xx: it may have been applied */
 };
 

@@ -190,6 +190,25 @@ static struct gang_slot *slot_of(struct gang *gang, const struct gang_task *task
     return NULL;
 }
 
+/* It is promised no node by that; but it stays known what the pod was like, so that another version
+ * of it ends the pause. */
+static void settle_refused(struct gang_slot *slot)
+{
+    char *version = move_pointer(slot->asked_version);
+    gang_slot_unsend(slot);
+    slot->asked_version = version;
+}
+
+static uint64_t pause_after(struct gang_slot *slot, enum gang_task_result result)
+{
+    unsigned doublings =
+        slot->failures < TASK_RETRY_DOUBLINGS ? slot->failures : TASK_RETRY_DOUBLINGS;
+    slot->failures = result == TASK_SUCCEEDED ? 0 : slot->failures + 1;
+    return result == TASK_SUCCEEDED ? TASK_QUIET_MILLISECONDS
+           : result == TASK_REFUSED ? TASK_REFUSED_MILLISECONDS
+                                    : (uint64_t)TASK_RETRY_MILLISECONDS << doublings;
+}
+
 static void settle_patch(struct gang_slot *slot, const struct gang_task *task,
                          enum gang_task_result result)
 {
@@ -202,6 +221,8 @@ static void settle_patch(struct gang_slot *slot, const struct gang_task *task,
         slot->uncertain = true;
     } else if (result == TASK_CONFLICT && !slot->uncertain && slot->sent_node && !only_plan) {
         gang_slot_unsend(slot);
+    } else if (result == TASK_REFUSED && !slot->uncertain) {
+        settle_refused(slot);
     }
 }
 
@@ -216,13 +237,9 @@ static void settle_slot(struct gang_machine *machine, struct gang *gang,
     bool open = task->kind == TASK_DELETE_POD || slot->asked_version;
     if (task->kind == TASK_PATCH_POD)
         settle_patch(slot, task, result);
-    unsigned doublings =
-        slot->failures < TASK_RETRY_DOUBLINGS ? slot->failures : TASK_RETRY_DOUBLINGS;
-    slot->failures = result == TASK_SUCCEEDED ? 0 : slot->failures + 1;
+    uint64_t pause = pause_after(slot, result);
     if (open)
-        slot->quiet_until = machine->now + (result == TASK_SUCCEEDED
-                                                ? TASK_QUIET_MILLISECONDS
-                                                : (uint64_t)TASK_RETRY_MILLISECONDS << doublings);
+        slot->quiet_until = machine->now + pause;
 }
 
 /* One that is there already may be the last gang's, and goes with the Job that owns it. */

@@ -13,6 +13,7 @@
 #define TASK_RETRY_DOUBLINGS 4u       /* … so often */
 /* Between looks at a Service that another gang made. */
 #define SERVICE_MAXIMUM_MILLISECONDS 60000u
+#define TASK_REFUSED_MILLISECONDS 300000u
 #define TASK_QUIET_MILLISECONDS 5000u /* after a success that is not heard of yet */
 
 int gang_task_ask_size(struct gang_machine *machine, struct gang *gang, struct gang_task *ret);

@@ -569,6 +569,59 @@ static void answers_five_thousand_names_quickly(void **state)
                                                100);
 }
 
+/* The pod of the next patch, which is answered so; "": none is due. */
+static const char *patched_next(struct bench *bench, enum gang_task_result result)
+{
+    for (;;) {
+        struct gang_task task;
+        assert_int_equal(gang_machine_next(bench->machine, &task), 0);
+        bool patch = task.kind == TASK_PATCH_POD;
+        if (task.kind == TASK_NONE)
+            return "";
+        if (patch)
+            snprintf(bench->patched, sizeof(bench->patched), "%s", task.pod);
+        if (task.kind == TASK_PLAN)
+            assert_int_equal(
+                gang_machine_planned(bench->machine, task.problem, fake_planner_plan(task.problem)),
+                0);
+        assert_int_equal(
+            gang_machine_finished(bench->machine, &task, patch ? result : TASK_SUCCEEDED), 0);
+        if (patch)
+            return bench->patched;
+    }
+}
+
+static void what_is_refused_waits_for_another_pod_or_minutes(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    set_up(&bench);
+    struct pod_words first = {.name = "a", .gang = "g", .index = "0", .spec = GATE};
+    struct pod_words second = {.name = "b", .gang = "g", .index = "1", .spec = GATE};
+    set_pod(&bench, &first);
+    set_pod(&bench, &second);
+    assert_string_equal(patched_next(&bench, TASK_REFUSED), "a");
+    static const uint64_t quiet[] = {1000, 17000, 60000, 299000};
+    for (size_t i = 0; i < COUNT_OF(quiet); i++) {
+        assert_int_equal(gang_machine_tick(bench.machine, quiet[i]), 0);
+        assert_string_equal(patched_next(&bench, TASK_REFUSED), "");
+    }
+    first.version = "2"; /* it changed, and the same may be taken now */
+    set_pod(&bench, &first);
+    assert_string_equal(patched_next(&bench, TASK_REFUSED), "a");
+    assert_int_equal(gang_machine_tick(bench.machine, 598000), 0);
+    assert_string_equal(patched_next(&bench, TASK_REFUSED), "");
+    assert_int_equal(gang_machine_tick(bench.machine, 600000), 0);
+    assert_string_equal(patched_next(&bench, TASK_SUCCEEDED), "a");
+    first.version = "3";
+    first.annotations = ",\"parplan.io/plan\":\"\"";
+    /* A conflict is tried again soon, as before. */
+    set_pod(&bench, &first);
+    assert_string_equal(patched_next(&bench, TASK_CONFLICT), "a");
+    assert_int_equal(gang_machine_tick(bench.machine, 602000), 0);
+    assert_string_equal(patched_next(&bench, TASK_CONFLICT), "a");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -576,6 +629,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_wrong),
         cmocka_unit_test(waits_and_is_tried_again),
         cmocka_unit_test(its_service_is_made_anew_for_a_job_of_the_same_name),
+        cmocka_unit_test(what_is_refused_waits_for_another_pod_or_minutes),
         cmocka_unit_test(its_size_is_asked_for_again),
         cmocka_unit_test(a_gang_without_a_size_is_told_so),
         cmocka_unit_test(says_at_times_which_pods_are_missing),
