@@ -202,19 +202,21 @@ enum wire_scan_result wire_scan_arguments(const char *text, size_t bytes, size_t
 
 #define PROBES_PER_NAME 16u /* many more than names that nobody chose to collide need */
 
-static uint64_t hash_name(const char *name)
+/* A product's lower bits know nothing of the upper ones of what is multiplied, which is where names
+ * differ ("gpu-0001"), so that they are mixed in before each product. */
+uint64_t wire_name_hash(const char *name)
 {
+    static const uint64_t factor = UINT64_C(0xff51afd7ed558ccd);
     uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
     for (size_t left = strlen(name); left > 0;) {
         uint64_t word = 0;
         size_t step = left < sizeof(word) ? left : sizeof(word);
         memcpy(&word, name, step);
-        hash = (hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
-        hash ^= hash >> 32;
+        hash = (hash ^ hash >> 32 ^ word) * factor;
         name += step;
         left -= step;
     }
-    return hash;
+    return (hash ^ hash >> 32) * factor;
 }
 
 static int compare_names(const void *left, const void *right)
@@ -241,15 +243,16 @@ int wire_names_sorted_repeat(const char *const *names, size_t count, size_t *ret
 
 int wire_names_repeat(const char *const *names, size_t count, size_t *ret_index)
 {
-    size_t size = 64;
-    while (size < count * 2)
-        size *= 2;
+    unsigned bits = 6;
+    while ((size_t)1 << bits < count * 2)
+        bits++;
+    size_t size = (size_t)1 << bits;
     CLEANUP_MEMORY uint32_t *table = memory_allocate_array(size, sizeof(*table));
     if (!table)
         return -1;
     size_t probes = count * PROBES_PER_NAME;
     for (size_t i = 0; i < count; i++) {
-        size_t slot = (size_t)hash_name(names[i]) & (size - 1);
+        size_t slot = (size_t)(wire_name_hash(names[i]) >> (64 - bits));
         for (; table[slot]; slot = (slot + 1) & (size - 1)) {
             if (strcmp(names[table[slot] - 1], names[i]) == 0) {
                 *ret_index = i;

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 #define WIRE_NAME_MAXIMUM_BYTES 253u /* a DNS subdomain */
 
@@ -33,6 +34,8 @@ enum wire_scan_result wire_scan_arguments(const char *text, size_t bytes, size_t
 /* Whether a name may be a node's: 1 to 253 of [a-z0-9.-]. */
 bool wire_name_is_plain(const char *name, size_t bytes);
 
+/* Its upper bits spread names that differ by a number evenly. */
+uint64_t wire_name_hash(const char *name);
 /* 1: a name stands twice, *ret_index is the later one; 0: each once; -1: out of memory. */
 int wire_names_repeat(const char *const *names, size_t count, size_t *ret_index);
 /* The same for names that were made to collide in its table, by sorting. */
