@@ -10,7 +10,8 @@
 struct http_connections {
     struct http_connections_settings settings;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t changed; /* the watcher has something else to do */
+    pthread_cond_t rested;  /* none is busy any more */
     pthread_t watcher;
     bool stopping;
     size_t open, busy;
@@ -97,6 +98,7 @@ static int start(struct http_connections *connections)
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&connections->changed, &attributes);
+    pthread_cond_init(&connections->rested, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&connections->lock, NULL);
     return pthread_create(&connections->watcher, NULL, watch, connections);
@@ -105,6 +107,7 @@ static int start(struct http_connections *connections)
 static void destroy(struct http_connections *connections)
 {
     pthread_cond_destroy(&connections->changed);
+    pthread_cond_destroy(&connections->rested);
     pthread_mutex_destroy(&connections->lock);
     memory_free(connections);
 }
@@ -158,7 +161,7 @@ static void set_state(struct http_connections *connections, struct http_connecti
         allowed[state] ? http_now_milliseconds() + allowed[state] : 0;
     connections->busy += is_busy(connection);
     if (connections->busy == 0)
-        pthread_cond_broadcast(&connections->changed);
+        pthread_cond_broadcast(&connections->rested);
 }
 
 struct http_connection *http_connections_open(struct http_connections *connections, int fd,
@@ -212,7 +215,7 @@ void http_connections_drain(struct http_connections *connections, unsigned milli
     const struct timespec end = time_in(milliseconds);
     pthread_mutex_lock(&connections->lock);
     while (connections->busy > 0 &&
-           pthread_cond_timedwait(&connections->changed, &connections->lock, &end) == 0)
+           pthread_cond_timedwait(&connections->rested, &connections->lock, &end) == 0)
         continue;
     pthread_mutex_unlock(&connections->lock);
 }
