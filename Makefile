@@ -429,6 +429,7 @@ GANG_SOURCES := \
 	k8s_extender/gang/steps/gang_steps.c \
 	k8s_extender/gang/steps/gang_tasks.c \
 	k8s_extender/gang/store/gang_events.c \
+	k8s_extender/gang/store/node_entry.c \
 	k8s_extender/gang/store/node_tally.c \
 	k8s_extender/gang/store/record_table.c \
 	k8s_extender/gang/store/request_match.c \

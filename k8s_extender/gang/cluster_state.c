@@ -2,30 +2,10 @@
 #include "k8s_extender/gang/cluster_state.h"
 #include "base/memory.h"
 #include "base/parse_number.h"
+#include "k8s_extender/gang/store/node_entry.h"
 #include "k8s_extender/gang/store/record_table.h"
-#include "k8s_extender/gang/store/request_match.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define REQUESTS_MAXIMUM_BYTES ((size_t)1 << 16)
-
-struct reservation {
-    char *owner;
-    struct resource_list requests;
-    struct arena *arena; /* of the requests */
-    uint32_t count;
-};
-
-/* A node that is known, or that pods or reservations name. */
-struct node_entry {
-    char *name;
-    struct node_record *record; /* NULL: not known (any more) */
-    const struct pod_record **pods;
-    size_t pod_count, pod_capacity;
-    struct reservation *reservations;
-    size_t reservation_count, reservation_capacity;
-    uint64_t heard;
-};
 
 struct pod_entry {
     struct pod_record *record;
@@ -55,25 +35,6 @@ struct cluster_state *cluster_state_create(void)
         return state;
     cluster_state_free(state);
     return NULL;
-}
-
-static void reservation_done(struct reservation *reservation)
-{
-    memory_free(reservation->owner);
-    arena_free(reservation->arena);
-}
-
-static void node_entry_free(struct node_entry *entry)
-{
-    if (!entry)
-        return;
-    for (size_t i = 0; i < entry->reservation_count; i++)
-        reservation_done(&entry->reservations[i]);
-    memory_free(entry->reservations);
-    memory_free(entry->pods);
-    node_record_free(entry->record);
-    memory_free(entry->name);
-    memory_free(entry);
 }
 
 void cluster_state_free(struct cluster_state *state)
@@ -108,21 +69,17 @@ static struct node_entry *open_node(struct cluster_state *state, const char *nam
     struct node_entry *entry = find_node(state, name);
     if (entry)
         return entry;
-    entry = memory_allocate(sizeof(*entry));
-    if (!entry)
-        return NULL;
-    entry->name = memory_copy_text(name);
-    if (!entry->name || record_table_set(state->nodes, entry->name, "", entry) < 0) {
-        node_entry_free(entry);
-        return NULL;
-    }
-    return entry;
+    entry = node_entry_create(name);
+    if (entry && record_table_set(state->nodes, entry->name, "", entry) == 0)
+        return entry;
+    node_entry_free(entry);
+    return NULL;
 }
 
 /* Forgets an entry that nothing speaks of any more. */
 static void close_node(struct cluster_state *state, struct node_entry *entry)
 {
-    if (entry->record || entry->pod_count || entry->reservation_count)
+    if (!node_entry_is_idle(entry))
         return;
     record_table_remove(state->nodes, entry->name, "");
     node_entry_free(entry);
@@ -163,13 +120,12 @@ int cluster_state_set_node(struct cluster_state *state, struct node_record *node
         node_record_free(node);
         return -1;
     }
-    const struct node_record *old = entry->record;
+    struct node_record *old = node_entry_swap(entry, node);
     bool changed = !old || old->digest != node->digest;
     if (!old || !views_equal(old, node))
         state->generation++;
     state->node_count += !old;
-    node_record_free(entry->record);
-    entry->record = node;
+    node_record_free(old);
     entry->heard = state->node_list;
     nodes_differ(state);
     state->frees += changed;
@@ -183,8 +139,7 @@ void cluster_state_remove_node(struct cluster_state *state, const char *name)
     struct node_entry *entry = find_node(state, name);
     if (!entry || !entry->record)
         return;
-    struct node_record *old = entry->record; /* name may be its own */
-    entry->record = NULL;
+    struct node_record *old = node_entry_swap(entry, NULL); /* name may be its own */
     state->generation++;
     state->frees++;
     state->node_count--;
@@ -238,30 +193,19 @@ static struct pod_entry *find_pod(const struct cluster_state *state, const char 
 static struct node_entry *prepare_node(struct cluster_state *state, const struct pod_record *pod)
 {
     struct node_entry *entry = open_node(state, pod->node);
-    if (!entry || entry->pod_count < entry->pod_capacity)
+    if (!entry || node_entry_prepare_pod(entry) == 0)
         return entry;
-    size_t capacity = entry->pod_capacity ? entry->pod_capacity * 2 : 4;
-    const struct pod_record **grown =
-        memory_grow_array(entry->pods, entry->pod_capacity, capacity, sizeof(*grown));
-    if (!grown) {
-        close_node(state, entry);
-        return NULL;
-    }
-    entry->pods = grown;
-    entry->pod_capacity = capacity;
-    return entry;
+    close_node(state, entry);
+    return NULL;
 }
 
 static void take_off_node(struct cluster_state *state, const struct pod_record *pod)
 {
     struct node_entry *entry = pod->node ? find_node(state, pod->node) : NULL;
-    for (size_t i = 0; entry && i < entry->pod_count; i++)
-        if (entry->pods[i] == pod) {
-            entry->pods[i] = entry->pods[--entry->pod_count];
-            state->frees++;
-            close_node(state, entry);
-            return;
-        }
+    if (!entry || !node_entry_remove_pod(entry, pod))
+        return;
+    state->frees++;
+    close_node(state, entry);
 }
 
 static bool pods_equal(const struct pod_record *left, const struct pod_record *right)
@@ -337,7 +281,7 @@ static void swap_record(struct cluster_state *state, struct pod_entry *entry,
     entry->record = pod;
     entry->heard = state->pod_list;
     if (node) /* first, so that an entry that both are on is not closed between */
-        node->pods[node->pod_count++] = pod;
+        node_entry_add_pod(node, pod);
     if (!old)
         return;
     take_off_node(state, old);
@@ -424,58 +368,19 @@ const struct pod_record *cluster_state_unheard_pod(const struct cluster_state *s
 
 /* --- reservations ------------------------------------------------------------------ */
 
-static struct reservation *find_reservation(const struct node_entry *entry, const char *owner,
-                                            const struct resource_list *requests)
-{
-    for (size_t i = 0; i < entry->reservation_count; i++)
-        if (strcmp(entry->reservations[i].owner, owner) == 0 &&
-            requests_equal(&entry->reservations[i].requests, requests))
-            return &entry->reservations[i];
-    return NULL;
-}
-
-static int prepare_reservation(struct node_entry *entry)
-{
-    if (entry->reservation_count < entry->reservation_capacity)
-        return 0;
-    size_t capacity = entry->reservation_capacity ? entry->reservation_capacity * 2 : 2;
-    struct reservation *grown = memory_grow_array(entry->reservations, entry->reservation_capacity,
-                                                  capacity, sizeof(*grown));
-    if (!grown)
-        return -1;
-    entry->reservations = grown;
-    entry->reservation_capacity = capacity;
-    return 0;
-}
-
-static int add_reservation(struct cluster_state *state, struct node_entry *entry, const char *owner,
-                           const struct resource_list *requests)
-{
-    struct reservation made = {.count = 1, .arena = arena_create(REQUESTS_MAXIMUM_BYTES)};
-    made.owner = memory_copy_text(owner);
-    if (!made.arena || !made.owner || prepare_reservation(entry) < 0 ||
-        resource_list_copy(requests, made.arena, &made.requests) < 0 ||
-        record_table_set(state->promised, entry->name, "", entry) < 0) {
-        reservation_done(&made);
-        return -1;
-    }
-    entry->reservations[entry->reservation_count++] = made;
-    return 0;
-}
-
 int cluster_state_reserve(struct cluster_state *state, const char *node, const char *owner,
                           const struct resource_list *requests)
 {
     struct node_entry *entry = open_node(state, node);
-    if (!entry)
+    bool promised = entry && entry->reservation_count > 0;
+    if (!entry || node_entry_reserve(entry, owner, requests) < 0) {
+        if (entry)
+            close_node(state, entry);
         return -1;
-    struct reservation *known = find_reservation(entry, owner, requests);
-    if (known) {
-        known->count++;
-        return 0;
     }
-    if (add_reservation(state, entry, owner, requests) == 0)
+    if (promised || record_table_set(state->promised, entry->name, "", entry) == 0)
         return 0;
+    node_entry_release(entry, owner, requests);
     close_node(state, entry);
     return -1;
 }
@@ -484,14 +389,9 @@ void cluster_state_release(struct cluster_state *state, const char *node, const 
                            const struct resource_list *requests)
 {
     struct node_entry *entry = find_node(state, node);
-    struct reservation *known = entry ? find_reservation(entry, owner, requests) : NULL;
-    if (!known)
+    if (!entry || !node_entry_release(entry, owner, requests))
         return;
     state->frees++;
-    if (--known->count > 0)
-        return;
-    reservation_done(known);
-    *known = entry->reservations[--entry->reservation_count];
     if (entry->reservation_count == 0)
         record_table_remove(state->promised, entry->name, "");
     close_node(state, entry);
@@ -509,84 +409,32 @@ size_t cluster_state_promised_count(const struct cluster_state *state)
 
 /* --- room -------------------------------------------------------------------------- */
 
-/* What counts against a node's room. */
-struct room_question {
-    const struct node_entry *entry;
-    bool pods, reservations;
-    const char *owner; /* whose reservations do not count; NULL: all count */
-};
-
-/* One resource: a kind, or by name (kind RESOURCE_KIND_COUNT). */
-static uint64_t amount_of(const struct resource_list *list, unsigned kind, const char *name)
-{
-    return kind < RESOURCE_KIND_COUNT ? list->amounts[kind] : resource_list_amount(list, name);
-}
-
-static uint64_t without(uint64_t amount, uint64_t taken)
-{
-    return taken < amount ? amount - taken : 0;
-}
-
-/* Reservations first: a gang's often leave nothing of the GPUs, and pods are many. */
-static uint64_t free_amount(const struct room_question *question, unsigned kind, const char *name)
-{
-    const struct node_entry *entry = question->entry;
-    uint64_t left = amount_of(&entry->record->allocatable, kind, name);
-    for (size_t i = 0; question->reservations && left && i < entry->reservation_count; i++) {
-        const struct reservation *reservation = &entry->reservations[i];
-        uint64_t taken;
-        if (question->owner && strcmp(reservation->owner, question->owner) == 0)
-            continue;
-        if (__builtin_mul_overflow(amount_of(&reservation->requests, kind, name),
-                                   (uint64_t)reservation->count, &taken))
-            return 0;
-        left = without(left, taken);
-    }
-    for (size_t i = 0; question->pods && left && i < entry->pod_count; i++)
-        left = without(left, amount_of(&entry->pods[i]->requests, kind, name));
-    return left;
-}
-
-/* GPUs, which are among the others, are what is short. */
-static uint32_t room_for(const struct room_question *question, const struct resource_list *requests,
-                         uint32_t maximum)
-{
-    uint64_t room = question->entry && question->entry->record ? maximum : 0;
-    for (unsigned i = 0; room && i < requests->other_count; i++) {
-        const struct resource_amount *wanted = &requests->others[i];
-        uint64_t fits = wanted->amount ? free_amount(question, RESOURCE_KIND_COUNT, wanted->name) /
-                                             wanted->amount
-                                       : room;
-        room = fits < room ? fits : room;
-    }
-    for (unsigned kind = 0; room && kind < RESOURCE_KIND_COUNT; kind++) {
-        uint64_t fits = requests->amounts[kind]
-                            ? free_amount(question, kind, NULL) / requests->amounts[kind]
-                            : room;
-        room = fits < room ? fits : room;
-    }
-    return (uint32_t)room;
-}
-
 uint32_t cluster_state_room(const struct cluster_state *state, const char *node,
                             const struct resource_list *requests, const char *owner,
                             uint32_t maximum)
 {
-    const struct room_question question = {
-        .entry = find_node(state, node), .pods = true, .reservations = true, .owner = owner};
-    return room_for(&question, requests, maximum);
+    const struct node_load load = {.pods = true, .reservations = true, .owner = owner};
+    return node_entry_room(find_node(state, node), &load, requests, maximum);
 }
 
 uint32_t cluster_state_capacity(const struct cluster_state *state, const char *node,
                                 const struct resource_list *requests, uint32_t maximum)
 {
-    const struct room_question question = {.entry = find_node(state, node)};
-    return room_for(&question, requests, maximum);
+    const struct node_load none = {.pods = false};
+    return node_entry_room(find_node(state, node), &none, requests, maximum);
 }
 
 uint32_t cluster_state_room_unpromised(const struct cluster_state *state, const char *node,
                                        const struct resource_list *requests, uint32_t maximum)
 {
-    const struct room_question question = {.entry = find_node(state, node), .pods = true};
-    return room_for(&question, requests, maximum);
+    const struct node_load pods = {.pods = true};
+    return node_entry_room(find_node(state, node), &pods, requests, maximum);
+}
+
+bool cluster_state_spares(const struct cluster_state *state, const char *node,
+                          const struct resource_list *requests)
+{
+    static const struct node_load all = {.pods = true, .reservations = true};
+    const struct node_entry *entry = record_table_find(state->promised, node, "");
+    return !entry || node_entry_room(entry, &all, requests, 1) > 0;
 }

@@ -71,6 +71,11 @@ uint32_t cluster_state_capacity(const struct cluster_state *state, const char *n
 uint32_t cluster_state_room_unpromised(const struct cluster_state *state, const char *node,
                                        const struct resource_list *requests, uint32_t maximum);
 
+/* Whether what is promised there leaves room for one more pod of those requests; true where nothing
+ * is promised. Asked for thousands of nodes at once. */
+bool cluster_state_spares(const struct cluster_state *state, const char *node,
+                          const struct resource_list *requests);
+
 DEFINE_CLEANUP(cluster_state);
 
 #endif

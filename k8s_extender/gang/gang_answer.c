@@ -125,8 +125,7 @@ static void answer_member(struct gang_machine *machine, const struct pod_record 
 static bool has_room(const struct gang_machine *machine, const struct pod_record *pod,
                      const char *node)
 {
-    return !cluster_state_promised(machine->state, node) ||
-           cluster_state_room(machine->state, node, &pod->requests, NULL, 1) > 0;
+    return cluster_state_spares(machine->state, node, &pod->requests);
 }
 
 static void answer_other(struct gang_machine *machine, const struct policy *policy,

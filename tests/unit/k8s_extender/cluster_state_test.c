@@ -79,6 +79,41 @@ static void counts_pods_and_promises(void **unused)
     assert_int_equal(cluster_state_promised_count(state), 0);
 }
 
+/* What is kept of a promised node to answer sooner, against what its pods and promises add up to:
+ * an owner without promises asks the long way. */
+static void keeps_count_of_promised_nodes(void **unused)
+{
+    (void)unused;
+    CLEANUP(cluster_state) struct cluster_state *state = cluster_state_create();
+    assert_non_null(state);
+    uint32_t random = 1;
+    unsigned withheld = 0;
+    for (unsigned step = 0; step < 2000; step++) {
+        random = random * 1664525u + 1013904223u;
+        unsigned choice = random >> 29, number = (random >> 20) % 3;
+        char uid[8];
+        snprintf(uid, sizeof(uid), "u%u", number);
+        if (choice == 0)
+            assert_int_equal(cluster_state_set_node(state, node_of("n1", 4 + 4 * number), NULL), 0);
+        else if (choice == 1 && number == 0)
+            cluster_state_remove_node(state, "n1");
+        else if (choice == 2)
+            assert_int_equal(cluster_state_set_pod(state, pod_of(uid, uid, "", "n1", ""), NULL), 0);
+        else if (choice == 3)
+            cluster_state_remove_pod(state, uid);
+        else if (choice == 4)
+            assert_int_equal(cluster_state_reserve(state, "n1", number ? "a" : "b", &ask), 0);
+        else
+            cluster_state_release(state, "n1", number ? "a" : "b", &ask);
+        uint32_t left = room(state, "nobody");
+        bool promised = cluster_state_promised(state, "n1");
+        assert_int_equal(room(state, NULL), left);
+        assert_int_equal(cluster_state_spares(state, "n1", &ask), !promised || left > 0);
+        withheld += promised && left == 0;
+    }
+    assert_in_range(withheld, 200, 1800);
+}
+
 static void knows_pods_by_uid(void **unused)
 {
     (void)unused;
@@ -186,6 +221,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_pods_and_promises),
+        cmocka_unit_test(keeps_count_of_promised_nodes),
         cmocka_unit_test(knows_pods_by_uid),
         cmocka_unit_test(a_list_names_what_is_there),
         cmocka_unit_test(nodes_stand_by_name),
