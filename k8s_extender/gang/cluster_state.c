@@ -41,12 +41,11 @@ void cluster_state_free(struct cluster_state *state)
 {
     if (!state)
         return;
-    for (size_t i = 0; state->nodes && i < record_table_places(state->nodes); i++)
+    for (size_t i = 0; state->nodes && i < record_table_count(state->nodes); i++)
         node_entry_free(record_table_at(state->nodes, i));
-    for (size_t i = 0; state->pods && i < record_table_places(state->pods); i++) {
+    for (size_t i = 0; state->pods && i < record_table_count(state->pods); i++) {
         struct pod_entry *entry = record_table_at(state->pods, i);
-        if (entry)
-            pod_record_free(entry->record);
+        pod_record_free(entry->record);
         memory_free(entry);
     }
     record_table_free(state->nodes);
@@ -168,9 +167,9 @@ const struct node_record *const *cluster_state_nodes(struct cluster_state *state
         return state->sorted;
     state->sorted = memory_allocate_array(state->node_count, sizeof(const struct node_record *));
     size_t count = 0;
-    for (size_t i = 0; state->sorted && i < record_table_places(state->nodes); i++) {
+    for (size_t i = 0; state->sorted && i < record_table_count(state->nodes); i++) {
         const struct node_entry *entry = record_table_at(state->nodes, i);
-        if (entry && entry->record)
+        if (entry->record)
             state->sorted[count++] = entry->record;
     }
     if (state->sorted)
@@ -347,9 +346,9 @@ void cluster_state_begin_pods(struct cluster_state *state) { state->pod_list++; 
 const struct node_record *cluster_state_unheard_node(const struct cluster_state *state,
                                                      size_t *cursor)
 {
-    for (; *cursor < record_table_places(state->nodes); ++*cursor) {
+    for (; *cursor < record_table_count(state->nodes); ++*cursor) {
         const struct node_entry *entry = record_table_at(state->nodes, *cursor);
-        if (entry && entry->record && entry->heard != state->node_list)
+        if (entry->record && entry->heard != state->node_list)
             return entry->record;
     }
     return NULL;
@@ -358,9 +357,9 @@ const struct node_record *cluster_state_unheard_node(const struct cluster_state 
 const struct pod_record *cluster_state_unheard_pod(const struct cluster_state *state,
                                                    size_t *cursor)
 {
-    for (; *cursor < record_table_places(state->pods); ++*cursor) {
+    for (; *cursor < record_table_count(state->pods); ++*cursor) {
         const struct pod_entry *entry = record_table_at(state->pods, *cursor);
-        if (entry && entry->heard != state->pod_list)
+        if (entry->heard != state->pod_list)
             return entry->record;
     }
     return NULL;

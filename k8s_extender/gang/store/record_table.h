@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RECORD_TABLE_MAXIMUM ((size_t)1 << 28)
+
 struct record_table;
 
 struct record_table *record_table_create(void); /* NULL: out of memory */
@@ -18,15 +20,15 @@ void record_table_free(struct record_table *table);
 
 /* second: "" where the name has one part. NULL: not there. */
 void *record_table_find(const struct record_table *table, const char *first, const char *second);
-/* Adds it, or puts the new names and pointer in the old ones' place (never fails then). */
+/* Adds it, or puts the new names and pointer in the old ones' place (never fails then). -1: out of
+ * memory, or there are RECORD_TABLE_MAXIMUM. */
 int record_table_set(struct record_table *table, const char *first, const char *second,
                      void *value);
 void record_table_remove(struct record_table *table, const char *first, const char *second);
 size_t record_table_count(const struct record_table *table);
-/* Walks all: places 0 … record_table_places - 1, NULL where there is none. Removing the entry of a
- * place moves others to it or before it: look at it again. */
-size_t record_table_places(const struct record_table *table);
-void *record_table_at(const struct record_table *table, size_t place);
+/* Walks all: items 0 … record_table_count - 1, in no order that means anything. Removing one puts
+ * the last one in its place: look at that again. */
+void *record_table_at(const struct record_table *table, size_t item);
 
 DEFINE_CLEANUP(record_table);
 

@@ -193,6 +193,20 @@ static void a_table_finds_what_was_not_removed(void **unused)
     for (size_t i = 0; i < COUNT_OF(names); i++)
         assert_ptr_equal(record_table_find(table, names[i], ""), i % 3 ? names[i] : NULL);
     assert_null(record_table_find(table, "k1", "other"));
+    /* A walk meets each once, also while it removes what it meets. */
+    size_t met = 0;
+    for (size_t i = 0; i < record_table_count(table); met++) {
+        const char *name = record_table_at(table, i);
+        if (name[1] == '4')
+            record_table_remove(table, name, "");
+        else
+            i++;
+    }
+    assert_int_equal(met, 333);
+    assert_int_equal(record_table_count(table), 333 - 75);
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        assert_int_equal(record_table_find(table, names[i], "") != NULL,
+                         i % 3 && names[i][1] != '4');
 }
 
 /* What fails leaves what was known, and its counts. */
