@@ -875,6 +875,9 @@ BENCH_TOOLS := \
 SUPPORT_SOURCES := \
 	tests/support/fake_planner.c \
 	tests/support/gang_world.c \
+	tests/support/gang_world_checks.c \
+	tests/support/gang_world_events.c \
+	tests/support/gang_world_server.c \
 	tests/support/tls_peer.c \
 	tests/support/elf_sample.c \
 	tests/support/file_tree.c \

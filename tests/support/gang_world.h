@@ -32,6 +32,8 @@ enum world_fault {
     WORLD_HIDES_TERMINATING /* a terminating pod counts as gone */
 };
 
+enum world_note { NOTE_PLAN, NOTE_ID, NOTE_NODE, NOTE_SHAPE, NOTE_RANK, WORLD_NOTES };
+
 struct world_node {
     bool exists, ready, cordoned;
     unsigned gpus;
@@ -46,10 +48,8 @@ struct world_pod {
     unsigned gpus;
     int node, pin; /* -1: none */
     char name[32];
-    const char *annotations[5]; /* plan, plan-id, node, plan-shape, node-rank; NULL: never set */
+    const char *annotations[WORLD_NOTES]; /* NULL: never set */
 };
-
-enum { NOTE_PLAN, NOTE_ID, NOTE_NODE, NOTE_SHAPE, NOTE_RANK };
 
 struct world_gang {
     bool exists, gate, same_names;

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/gang_world_parts.h"
+#include <stdio.h>
+
+/* --- the rest of the cluster ------------------------------------------------------- */
+
+static bool node_takes(const struct world *world, int number, unsigned gpus)
+{
+    const struct world_node *node = &world->nodes[number];
+    return node->exists && node->ready && !node->cordoned &&
+           world_used_gpus(world, number) + gpus <= node->gpus;
+}
+
+static size_t choose(struct world *world, const struct gang_answer *answer, size_t count)
+{
+    if (answer->kind == ANSWER_ALL && count)
+        return world_draw(world, (unsigned)count);
+    if (answer->kind == ANSWER_ONE)
+        return answer->node;
+    size_t chosen = ANSWER_NODE_NONE;
+    for (size_t i = 0; answer->kind == ANSWER_SOME && i < count; i++)
+        chosen = answer->passes[i] ? i : chosen;
+    return chosen;
+}
+
+static void bind_pod(struct world *world, struct world_pod *pod, const char *node)
+{
+    pod->node = node[1] - '0';
+    if (pod->gang >= 0 && (!pod->annotations[NOTE_NODE] || !*pod->annotations[NOTE_NODE]))
+        world_violate(world, "a pod is bound that was never released", pod);
+    world_pod_changes(world, pod);
+}
+
+static void schedule(struct world *world, struct world_pod *pod)
+{
+    const char *names[WORLD_NODES];
+    bool passes[WORLD_NODES];
+    size_t count = 0;
+    struct world_process *process = &world->processes[world_draw(world, WORLD_PROCESSES)];
+    if (!pod->exists || pod->gated || pod->terminating || pod->node >= 0 || !process->machine)
+        return;
+    for (int i = 0; i < (int)WORLD_NODES; i++)
+        if (node_takes(world, i, pod->gpus) && (pod->pin < 0 || pod->pin == i))
+            names[count++] = world_node_names[i];
+    struct gang_answer answer;
+    CLEANUP(pod_record) struct pod_record *record = world_record_of(world, pod);
+    gang_answer_filter(process->machine, &policy_default, record, names, count, passes, &answer);
+    size_t chosen = choose(world, &answer, count);
+    if (chosen == ANSWER_NODE_NONE)
+        return;
+    world_must(chosen < count, "an answer names another node");
+    bind_pod(world, pod, names[chosen]);
+}
+
+static struct world_pod *add_pod(struct world *world)
+{
+    if (world->pod_count == WORLD_PODS)
+        return NULL;
+    struct world_pod *pod = &world->pods[world->pod_count++];
+    *pod = (struct world_pod){
+        .exists = true, .serial = ++world->serials, .gang = -1, .node = -1, .pin = -1};
+    return pod;
+}
+
+static bool has_pod(const struct world *world, unsigned gang, uint32_t index, bool same_names)
+{
+    for (size_t i = 0; i < world->pod_count; i++) {
+        const struct world_pod *pod = &world->pods[i];
+        if (pod->exists && pod->gang == (int)gang && pod->index == index &&
+            (same_names || !pod->terminating))
+            return true;
+    }
+    return false;
+}
+
+/* The Job controller: what is missing is made anew. */
+static void control(struct world *world, unsigned number)
+{
+    struct world_gang *gang = &world->gangs[number];
+    for (uint32_t i = 0; gang->exists && i < gang->size; i++) {
+        if (has_pod(world, number, i, gang->same_names))
+            continue;
+        struct world_pod *pod = add_pod(world);
+        if (!pod)
+            return;
+        pod->gang = (int)number;
+        pod->index = i;
+        pod->gpus = gang->gpus;
+        pod->gated = gang->gate;
+        if (gang->same_names)
+            snprintf(pod->name, sizeof(pod->name), "g%u-%u", number, i);
+        else
+            snprintf(pod->name, sizeof(pod->name), "g%u-%u-%u", number, i, pod->serial);
+        world_pod_changes(world, pod);
+    }
+}
+
+void world_make_gang(struct world *world, unsigned number)
+{
+    struct world_gang *gang = &world->gangs[number];
+    for (size_t i = 0; i < world->pod_count; i++)
+        if (world->pods[i].exists && world->pods[i].gang == (int)number)
+            return; /* the last one's are not all gone */
+    *gang = (struct world_gang){
+        .exists = true,
+        .gate = world_chance(world, 60),
+        .same_names = world_chance(world, 50),
+        .size = 1 + world_draw(world, WORLD_SIZE),
+        .gpus = world_chance(world, 50) ? 8 : 4,
+        .priority = (int32_t)world_draw(world, 2),
+    };
+}
+
+static void remove_pod(struct world *world, struct world_pod *pod)
+{
+    if (!pod->exists)
+        return;
+    if (pod->node >= 0 && !pod->terminating) {
+        pod->terminating = true;
+    } else {
+        pod->exists = false;
+    }
+    world_pod_changes(world, pod);
+}
+
+void world_end_gang(struct world *world, unsigned number)
+{
+    world->gangs[number].exists = false;
+    for (size_t i = 0; i < world->pod_count; i++)
+        if (world->pods[i].exists && world->pods[i].gang == (int)number &&
+            !world->pods[i].terminating)
+            remove_pod(world, &world->pods[i]);
+}
+
+static void add_other(struct world *world)
+{
+    struct world_pod *pod = add_pod(world);
+    if (!pod)
+        return;
+    pod->gpus = 1 + world_draw(world, 8);
+    snprintf(pod->name, sizeof(pod->name), "other-%u", pod->serial);
+    world_pod_changes(world, pod);
+}
+
+static void trouble_node(struct world *world)
+{
+    unsigned number = world_draw(world, WORLD_NODES);
+    struct world_node *node = &world->nodes[number];
+    switch (world_draw(world, 5)) {
+    case 0:
+        node->ready = !node->ready;
+        break;
+    case 1:
+        node->cordoned = !node->cordoned;
+        break;
+    case 2:
+        node->gpus = node->gpus == WORLD_NODE_GPUS ? 6 : WORLD_NODE_GPUS;
+        break;
+    case 3:
+        node->exists = !node->exists;
+        break;
+    default: /* it comes back */
+        *node = (struct world_node){.exists = true, .ready = true, .gpus = WORLD_NODE_GPUS};
+        break;
+    }
+    world_node_changes(world, number);
+    /* Pods of a node that is gone are collected. */
+    for (size_t i = 0; !node->exists && i < world->pod_count; i++)
+        if (world->pods[i].exists && world->pods[i].node == (int)number)
+            remove_pod(world, &world->pods[i]);
+}
+
+static struct world_pod *any_pod(struct world *world)
+{
+    return world->pod_count ? &world->pods[world_draw(world, (unsigned)world->pod_count)] : NULL;
+}
+
+static void tick(struct world *world, uint64_t milliseconds)
+{
+    world->now += milliseconds;
+    for (unsigned i = 0; i < WORLD_PROCESSES; i++)
+        if (world->processes[i].machine)
+            (void)gang_machine_tick(world->processes[i].machine, world->now);
+}
+
+/* --- schedule ---------------------------------------------------------------------- */
+
+static void process_step(struct world *world)
+{
+    struct world_process *process = &world->processes[world_draw(world, WORLD_PROCESSES)];
+    unsigned many = 1 + world_draw(world, 6);
+    for (unsigned i = 0; i < many; i++)
+        world_deliver(world, process, false);
+    for (unsigned i = 0; i < many && world_take_task(process); i++)
+        ;
+    for (unsigned i = 0; i < many && process->task_count && world_chance(world, 70); i++)
+        world_finish(world, process, world_draw(world, (unsigned)process->task_count), false);
+}
+
+static void disaster(struct world *world)
+{
+    unsigned number = world_draw(world, WORLD_PROCESSES);
+    struct world_process *process = &world->processes[number];
+    switch (world_draw(world, 6)) {
+    case 0:
+        world_stop(world, number);
+        break;
+    case 1:
+    case 2:
+        world_lead(world, world_draw(world, WORLD_PROCESSES + 1));
+        break;
+    case 3:
+        process->broken[world_draw(world, LIST_COUNT)] = true;
+        break;
+    case 4:
+        tick(world, 3600000);
+        break;
+    default:
+        if (world->now > 5000) /* a clock that goes back is not believed */
+            (void)(process->machine && gang_machine_tick(process->machine, world->now - 5000));
+        break;
+    }
+}
+
+static void repair(struct world *world)
+{
+    for (unsigned i = 0; i < WORLD_PROCESSES; i++) {
+        struct world_process *process = &world->processes[i];
+        if (!process->machine)
+            world_start(world, process);
+        for (unsigned list = 0; list < LIST_COUNT; list++)
+            if (process->broken[list] || (list == LIST_PODS && process->relists))
+                world_relist(world, process, list);
+        process->relists = false;
+    }
+    if (world->leader == WORLD_LEADER_NONE)
+        world_lead(world, world_draw(world, WORLD_PROCESSES));
+}
+
+static void pod_step(struct world *world)
+{
+    struct world_pod *pod = any_pod(world);
+    if (!pod)
+        return;
+    if (pod->terminating)
+        remove_pod(world, pod);
+    else if (pod->gang < 0 ? world_chance(world, 40) : world_chance(world, 4))
+        remove_pod(world, pod);
+    else
+        schedule(world, pod);
+}
+
+void world_step(struct world *world)
+{
+    unsigned what = world_draw(world, 100);
+    if (what < 50)
+        process_step(world);
+    else if (what < 75)
+        for (unsigned i = 0; i < 8; i++)
+            pod_step(world);
+    else if (what < 82)
+        control(world, world_draw(world, WORLD_GANGS));
+    else if (what < 88)
+        tick(world, world_draw(world, 2000));
+    else if (what < 91)
+        repair(world);
+    else if (what < 93)
+        disaster(world);
+    else if (what < 95)
+        trouble_node(world);
+    else if (what < 97)
+        add_other(world);
+    else if (what < 99)
+        world_make_gang(world, world_draw(world, WORLD_GANGS));
+    else
+        world_end_gang(world, world_draw(world, WORLD_GANGS));
+}
+
+static bool settle_turn(struct world *world)
+{
+    bool worked = false;
+    for (unsigned i = 0; i < WORLD_PROCESSES; i++) {
+        struct world_process *process = &world->processes[i];
+        while (process->event_count)
+            world_deliver(world, process, true);
+        while (world_take_task(process))
+            ;
+        while (process->task_count) {
+            worked |= process->tasks[0].kind == TASK_PATCH_POD ||
+                      process->tasks[0].kind == TASK_DELETE_POD;
+            world_finish(world, process, 0, true);
+        }
+        while (process->event_count)
+            world_deliver(world, process, true);
+    }
+    for (size_t i = 0; i < world->pod_count; i++) {
+        if (world->pods[i].exists && world->pods[i].terminating)
+            remove_pod(world, &world->pods[i]);
+        schedule(world, &world->pods[i]);
+    }
+    for (unsigned i = 0; i < WORLD_GANGS; i++)
+        control(world, i);
+    tick(world, 1000);
+    return worked;
+}
+
+bool world_settle(struct world *world)
+{
+    repair(world);
+    repair(world); /* also the list of who leads only now */
+    for (unsigned i = 0; i < WORLD_NODES; i++) {
+        world->nodes[i] =
+            (struct world_node){.exists = true, .ready = true, .gpus = WORLD_NODE_GPUS};
+        world_node_changes(world, i);
+    }
+    for (size_t i = 0; i < world->pod_count; i++)
+        if (world->pods[i].gang < 0 && !world->pods[i].terminating)
+            remove_pod(world, &world->pods[i]);
+    unsigned quiet = 0;
+    for (unsigned turn = 0; turn < 300 && quiet < 25; turn++)
+        quiet = settle_turn(world) ? 0 : quiet + 1;
+    return quiet == 25;
+}
