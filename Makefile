@@ -547,6 +547,7 @@ PROGRAM_DATA_FILES := \
 UNIT_TESTS := \
 	tests/unit/k8s_extender/cluster_state_test.c \
 	tests/unit/k8s_extender/gang_machine_test.c \
+	tests/unit/k8s_extender/gang_trouble_test.c \
 	tests/unit/k8s_extender/admission_test.c \
 	tests/unit/k8s_extender/extender_wire_test.c \
 	tests/unit/k8s_extender/gang_events_test.c \
@@ -874,6 +875,7 @@ BENCH_TOOLS := \
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
 	tests/support/fake_planner.c \
+	tests/support/gang_bench.c \
 	tests/support/gang_world.c \
 	tests/support/gang_world_checks.c \
 	tests/support/gang_world_events.c \

@@ -207,12 +207,13 @@ static void set_state(struct gang_slot *slot)
     const struct pod_record *pod = slot->pod;
     slot->state = SLOT_EMPTY;
     slot->node = NULL;
-    slot->pinned = false;
+    slot->pinned = slot->stray = false;
     if (!pod)
         return;
     settle_asked(slot);
     if (pod->node) {
         slot->state = SLOT_BOUND;
+        slot->stray = !gang_promise_of(pod);
         slot->node = pod->node;
     } else if (slot->sent_node) {
         slot->state = SLOT_PROMISED;
@@ -238,7 +239,7 @@ static int fill_slots(const struct gang_machine *machine, struct gang *gang)
         if (!is_over(pod) && (pod->terminating ? index < gang->size : check_pod(gang, pod, index)))
             seat(gang, pod, index);
     }
-    gang->present = gang->bound = gang->promised = 0;
+    gang->present = gang->bound = gang->promised = gang->strays = 0;
     gang->pods_digest = 0;
     for (uint32_t i = 0; i < gang->slot_count; i++) {
         struct gang_slot *slot = &gang->slots[i];
@@ -251,6 +252,7 @@ static int fill_slots(const struct gang_machine *machine, struct gang *gang)
             slot->missing_since = machine->now + 1;
         gang->present += slot->pod != NULL;
         gang->bound += slot->state == SLOT_BOUND;
+        gang->strays += slot->stray;
         gang->promised += slot->state == SLOT_PROMISED;
         if (slot->pod)
             gang->pods_digest += name_hash_add(NAME_HASH_START, slot->uid, strlen(slot->uid));
@@ -337,6 +339,10 @@ static void read_pods(struct gang *gang)
             read_pod(gang, gang->slots[i].pod, first);
 }
 
+bool gang_has_begun(const struct gang *gang) { return gang->bound + gang->promised > gang->strays; }
+
+bool gang_has_started(const struct gang *gang) { return gang->bound > gang->strays; }
+
 /* --- reservations, phase ------------------------------------------------------------- */
 
 const char *gang_meant_node(const struct gang *gang, uint32_t index)
@@ -352,7 +358,7 @@ const char *gang_meant_node(const struct gang *gang, uint32_t index)
 static bool is_awaited(const struct gang_machine *machine, const struct gang *gang,
                        const struct gang_slot *slot)
 {
-    return slot->state == SLOT_EMPTY && gang->bound > 0 &&
+    return slot->state == SLOT_EMPTY && gang_has_started(gang) &&
            machine->now < slot->missing_since + machine->settings.release_milliseconds;
 }
 
@@ -362,7 +368,7 @@ static const char *wanted_node(const struct gang_machine *machine, const struct 
     const struct gang_slot *slot = &gang->slots[index];
     if (is_awaited(machine, gang, slot))
         return gang_meant_node(gang, index);
-    bool refused = gang->problem[0] && gang->bound + gang->promised == 0;
+    bool refused = gang->problem[0] && !gang_has_begun(gang);
     bool asks = slot->state == SLOT_WAITING || slot->state == SLOT_PROMISED;
     return asks && !refused && slot->fate != FATE_LOST ? gang_meant_node(gang, index) : NULL;
 }
@@ -384,13 +390,12 @@ int gang_reserve(struct gang_machine *machine, struct gang *gang)
 
 void gang_set_phase(struct gang *gang)
 {
-    uint32_t fixed = gang->bound + gang->promised;
     bool lost = gang->present < gang->size || !gang->plan;
     for (uint32_t i = 0; i < gang->slot_count; i++)
         lost |= gang->slots[i].fate == FATE_LOST || gang->slots[i].fate == FATE_STRANDED;
     if (gang->size && gang->bound == gang->size)
         gang->phase = GANG_RUNNING;
-    else if (fixed)
+    else if (gang_has_begun(gang))
         gang->phase = lost ? GANG_DEGRADED : GANG_RELEASED;
     else if (gang->plan)
         gang->phase = GANG_PLAN_MADE;

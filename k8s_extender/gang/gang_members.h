@@ -10,6 +10,11 @@
 
 /* Does nothing unless the gang is dirty. -1: out of memory; it stays dirty. */
 int gang_refresh(struct gang_machine *machine, struct gang *gang);
+/* Whether a pod of it has been released: then the others follow. What is bound by hand begins
+ * nothing: it is one more pod whose node is given. */
+bool gang_has_begun(const struct gang *gang);
+/* Whether a pod that was released is bound: what has begun cannot be taken back any more. */
+bool gang_has_started(const struct gang *gang);
 /* Reservations as slots and plan say now. */
 int gang_reserve(struct gang_machine *machine, struct gang *gang);
 void gang_set_phase(struct gang *gang);

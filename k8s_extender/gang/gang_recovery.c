@@ -3,6 +3,7 @@
 #include "base/name_index.h"
 #include "base/parse_number.h"
 #include "k8s_extender/gang/annotations.h"
+#include "k8s_extender/gang/gang_members.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -187,14 +188,15 @@ static void settle_made(struct gang *gang, bool fixed)
         (strcmp(gang->written->id, gang->made->id) == 0 ||
          strcmp(gang->written->id, gang->base_id) != 0))
         drop_made(gang);
-    if (gang->made &&
-        ((!fixed && gang->made_digest != gang->pods_digest) || gang->made->pods != gang->size))
+    bool by_hand = gang->size && gang->strays == gang->size; /* nobody is left to follow it */
+    if (gang->made && ((!fixed && gang->made_digest != gang->pods_digest) || by_hand ||
+                       gang->made->pods != gang->size))
         drop_made(gang);
 }
 
 int gang_adopt_plan(struct gang *gang)
 {
-    bool active, fixed = gang->bound + gang->promised > 0;
+    bool active, fixed = gang_has_begun(gang);
     const char *text = plan_text(gang, &active);
     if (text && *text && (active || fixed)) {
         if (read_written(gang, text) < 0)

@@ -34,6 +34,7 @@ struct gang_slot {
     enum slot_state state;
     const char *node; /* PROMISED, BOUND */
     bool pinned;      /* PROMISED: nothing can change its node any more */
+    bool stray;       /* BOUND, and was never released: somebody bound it by hand */
     enum slot_fate fate;
     uint64_t bad_since;     /* STRANDED: since then; 0: it is not */
     char *reserved;         /* the node where a reservation is held; NULL: none */
@@ -66,6 +67,7 @@ struct gang {
     struct gang_slot *slots;
     uint32_t size, slot_count; /* 0: not known yet; slot_count == size */
     uint32_t present, bound, promised;
+    uint32_t strays; /* of those that are bound */
     uint32_t gpus_per_pod;
     int32_t priority;
     enum gang_mode mode;

@@ -437,6 +437,53 @@ static int plan_again(struct planning *planning, struct error_info *err)
     return finish_plan(planning, nodes, err);
 }
 
+/* A pod that is fixed in another NVLink domain than an earlier one of its TP group, where policy
+ * keeps such groups in one; `pods` where there is none. */
+static uint32_t find_split_pod(const struct planning *planning)
+{
+    const struct gang_problem *problem = planning->problem;
+    uint32_t group = gang_plan_group_pods(planning->plan), first = VIEW_NODE_NONE;
+    bool limited = !problem->relax && planning->policy.tp_within != TP_WITHIN_OFF && group > 1;
+    for (uint32_t pod = 0; limited && pod < problem->pods; pod++) {
+        uint32_t node = problem->fixed[pod];
+        first = pod % group == 0 ? VIEW_NODE_NONE : first;
+        if (first != VIEW_NODE_NONE && node != VIEW_NODE_NONE &&
+            cluster_distance(problem->view->cluster, first, node) > DISTANCE_SAME_NVLINK_DOMAIN)
+            return pod;
+        first = first == VIEW_NODE_NONE ? node : first;
+    }
+    return problem->pods;
+}
+
+/* The fixed pods came before the plan: first what a plan would be without them, then around them.
+ */
+static int plan_around(struct planning *planning, struct error_info *err)
+{
+    if (plan_anew(planning, err) < 0)
+        return -1;
+    const struct gang_plan *plan = planning->plan;
+    struct gang_problem around = *planning->problem;
+    around.has_degrees = plan->has_degrees;
+    around.degrees = plan->degrees;
+    around.order = plan->order;
+    planning->problem = &around;
+    planning->plan->outcome = GANG_NO_FIT;
+    uint32_t split = find_split_pod(planning);
+    int result = split < around.pods
+                     ? refuse_no_spare(planning, split, gang_plan_group_pods(plan), err)
+                     : plan_again(planning, err);
+    planning->problem = NULL;
+    return result;
+}
+
+static int make_plan(struct planning *planning, struct error_info *err)
+{
+    const struct gang_problem *problem = planning->problem;
+    if (!problem->fixed)
+        return plan_anew(planning, err);
+    return problem->anew ? plan_around(planning, err) : plan_again(planning, err);
+}
+
 /* --- the whole ---------------------------------------------------------------------- */
 
 static struct gang_plan *create_empty(const struct gang_problem *problem, struct error_info *err)
@@ -481,7 +528,7 @@ struct gang_plan *gang_plan_create(const struct gang_problem *problem,
     admin_config_policy(sources->config, &planning.subject, &planning.policy);
     int result = check_size(problem, &why);
     if (result == 0)
-        result = problem->fixed ? plan_again(&planning, &why) : plan_anew(&planning, &why);
+        result = make_plan(&planning, &why);
     pod_inputs_done(&planning.inputs);
     if (result < 0 && why.kind == ERROR_MEMORY)
         return error_null(error_set_memory(err));

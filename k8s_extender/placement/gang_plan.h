@@ -54,13 +54,15 @@ struct gang_problem {
     const struct gang_candidate *candidates; /* ascending by node */
     size_t candidate_count;
     uint32_t turned_away[AWAY_COUNT]; /* nodes; all 0: not counted */
-    const uint32_t *fixed;   /* for each pod its node, or VIEW_NODE_NONE; NULL: all are free */
-    struct degrees degrees;  /* fixed != NULL: those of the plan that the fixed pods follow … */
-    enum rank_order order;   /* … and its rank order */
-    bool has_degrees;        /* false: that plan had none (locality only) */
-    bool relax;              /* fixed != NULL: a TP group may leave its NVLink domain */
-    struct label_set inputs; /* annotations parplan.io/…, of the first pod that has any
-                              * (pod_inputs.h); others are skipped */
+    const uint32_t *fixed;  /* for each pod its node, or VIEW_NODE_NONE; NULL: all are free */
+    struct degrees degrees; /* fixed != NULL: those of the plan that the fixed pods follow … */
+    enum rank_order order;  /* … and its rank order */
+    bool has_degrees;       /* false: that plan had none (locality only) */
+    bool relax;             /* fixed != NULL: a TP group may leave its NVLink domain */
+    bool anew; /* the fixed pods follow no plan (they were bound by hand): degrees and order are
+                * chosen as for free pods, and then the others' nodes around the fixed ones */
+    struct label_set inputs;      /* annotations parplan.io/…, of the first pod that has any
+                                   * (pod_inputs.h); others are skipped */
     const char *const *arguments; /* the container's command, for launch_flags */
     size_t argument_count;
     uint64_t number; /* of the request, given back in the answer */

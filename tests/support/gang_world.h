@@ -41,7 +41,8 @@ struct world_node {
 };
 
 struct world_pod {
-    bool exists, gated, terminating, over;
+    bool exists, gated, terminating;
+    bool by_hand; /* somebody bound it without asking anybody */
     uint32_t serial, version;
     int gang; /* -1: of no gang */
     uint32_t index;
@@ -59,7 +60,8 @@ struct world_gang {
     char published[WORLD_PLANS]
                   [GANG_PLAN_ID_BYTES]; /* plans that have stood on pod 0, the last ones */
     unsigned publications;
-    bool started; /* a pod has heard of its node */
+    bool started;  /* a pod has heard of its node */
+    uint32_t seen; /* bits of the indices that have had a pod */
 };
 
 struct world_event {

@@ -43,11 +43,12 @@ unsigned world_promised(const struct world *world, unsigned gang)
 
 static bool claims(const struct world *world, const struct world_pod *pod, int node)
 {
-    return pod->exists && pod->gang >= 0 &&
+    return pod->exists && pod->gang >= 0 && !pod->by_hand &&
            (pod->node == node || world_promise_of(world, pod) == node);
 }
 
-/* No slot is promised twice: the pods of gangs that are on a node or were told to go there. */
+/* No slot is promised twice: the pods of gangs that are on a node or were told to go there. What is
+ * bound by hand is nobody's promise. */
 void world_check_node(struct world *world, int node, const struct world_pod *told)
 {
     unsigned gpus = 0;
@@ -73,6 +74,8 @@ void world_check_order(struct world *world, const struct world_pod *told)
 {
     struct world_gang *gang = &world->gangs[told->gang];
     bool stands = gang->started;
+    if (!gang->started && gang->seen != (1u << gang->size) - 1)
+        world_violate(world, "a pod is released before all of its gang have been there", told);
     gang->started = true;
     for (size_t i = 0; told->annotations[NOTE_ID] && i < WORLD_PLANS; i++)
         stands |= strcmp(gang->published[i], told->annotations[NOTE_ID]) == 0;

@@ -73,6 +73,24 @@ static bool has_pod(const struct world *world, unsigned gang, uint32_t index, bo
     return false;
 }
 
+static struct world_pod *add_member(struct world *world, unsigned number, uint32_t index)
+{
+    struct world_gang *gang = &world->gangs[number];
+    struct world_pod *pod = add_pod(world);
+    if (!pod)
+        return NULL;
+    pod->gang = (int)number;
+    pod->index = index;
+    pod->gpus = gang->gpus;
+    pod->gated = gang->gate;
+    if (gang->same_names)
+        snprintf(pod->name, sizeof(pod->name), "g%u-%u", number, index);
+    else
+        snprintf(pod->name, sizeof(pod->name), "g%u-%u-%u", number, index, pod->serial);
+    gang->seen |= 1u << index;
+    return pod;
+}
+
 /* The Job controller: what is missing is made anew. */
 static void control(struct world *world, unsigned number)
 {
@@ -80,19 +98,36 @@ static void control(struct world *world, unsigned number)
     for (uint32_t i = 0; gang->exists && i < gang->size; i++) {
         if (has_pod(world, number, i, gang->same_names))
             continue;
-        struct world_pod *pod = add_pod(world);
+        struct world_pod *pod = add_member(world, number, i);
         if (!pod)
             return;
-        pod->gang = (int)number;
-        pod->index = i;
-        pod->gpus = gang->gpus;
-        pod->gated = gang->gate;
-        if (gang->same_names)
-            snprintf(pod->name, sizeof(pod->name), "g%u-%u", number, i);
-        else
-            snprintf(pod->name, sizeof(pod->name), "g%u-%u-%u", number, i, pod->serial);
         world_pod_changes(world, pod);
     }
+}
+
+/* Somebody binds a pod, or makes one that is bound, with the policies off. */
+static void bind_by_hand(struct world *world)
+{
+    unsigned number = world_draw(world, WORLD_GANGS);
+    struct world_gang *gang = &world->gangs[number];
+    uint32_t index = gang->exists ? world_draw(world, gang->size) : 0;
+    int node = (int)world_draw(world, WORLD_NODES);
+    struct world_pod *pod = NULL;
+    if (!gang->exists || !node_takes(world, node, gang->gpus))
+        return;
+    for (size_t i = 0; i < world->pod_count; i++)
+        if (world->pods[i].exists && world->pods[i].gang == (int)number &&
+            world->pods[i].index == index)
+            pod = &world->pods[i];
+    if (pod && (pod->gated || pod->terminating || pod->node >= 0))
+        return; /* the API server binds none that has gates */
+    pod = pod ? pod : add_member(world, number, index);
+    if (!pod)
+        return;
+    pod->gated = false;
+    pod->by_hand = true;
+    pod->node = node;
+    world_pod_changes(world, pod);
 }
 
 void world_make_gang(struct world *world, unsigned number)
@@ -244,6 +279,8 @@ static void pod_step(struct world *world)
         return;
     if (pod->terminating)
         remove_pod(world, pod);
+    else if (world_chance(world, 1))
+        bind_by_hand(world);
     else if (pod->gang < 0 ? world_chance(world, 40) : world_chance(world, 4))
         remove_pod(world, pod);
     else

@@ -43,7 +43,8 @@ void world_violate(struct world *world, const char *what, const struct world_pod
 int world_promise_of(const struct world *world, const struct world_pod *pod);
 /* No slot is promised twice: the pods of gangs that are on a node or were told to go there. */
 void world_check_node(struct world *world, int node, const struct world_pod *told);
-/* The first pod of a gang hears of its node when the plan has been written to pod 0. */
+/* The first pod of a gang hears of its node when every index has had a pod, and the plan has been
+ * written to pod 0. */
 void world_check_order(struct world *world, const struct world_pod *told);
 /* Remembers the id of a plan that now stands on pod 0. */
 void world_note_plan(struct world *world, const struct world_pod *pod);

@@ -409,6 +409,7 @@ int gang_problem_create(struct gang_machine *machine, struct gang *gang, struct 
     gang->possible = possible;
     if (problem->fixed)
         set_degrees(gang, problem);
+    problem->anew = !gang_has_begun(gang);
     *ret = move_pointer(problem);
     return 0;
 }

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_placed(const struct gang *gang) { return gang->bound + gang->promised > 0; }
-
 bool gang_plan_is_due(const struct gang_machine *machine, struct gang *gang)
 {
     if (gang->tried_digest != gang->pods_digest) {
@@ -38,8 +36,8 @@ bool gang_plan_is_due(const struct gang_machine *machine, struct gang *gang)
 
 static bool comes_before(const struct gang *gang, const struct gang *other)
 {
-    if (is_placed(gang) != is_placed(other))
-        return is_placed(gang);
+    if (gang_has_begun(gang) != gang_has_begun(other))
+        return gang_has_begun(gang);
     if (gang->priority != other->priority)
         return gang->priority > other->priority;
     return gang->arrival < other->arrival;
@@ -50,7 +48,7 @@ static bool comes_before(const struct gang *gang, const struct gang *other)
 static bool bars(const struct gang_machine *machine, const struct gang *gang)
 {
     uint64_t patience = machine->settings.patience_milliseconds;
-    return gang->tried && gang->possible && !is_placed(gang) && !gang->plan &&
+    return gang->tried && gang->possible && !gang_has_begun(gang) && !gang->plan &&
            gang->outcome == GANG_NO_FIT && gang->waiting_since && gang->present == gang->size &&
            machine->now - gang->waiting_since >= patience;
 }
@@ -85,7 +83,7 @@ int gang_plan_next(struct gang_machine *machine, struct gang_task *ret)
     struct gang *bar = gang ? first_of(machine, true) : NULL;
     if (!gang)
         return 0;
-    if (bar && bar != gang && !is_placed(gang) && comes_before(bar, gang)) {
+    if (bar && bar != gang && !gang_has_begun(gang) && comes_before(bar, gang)) {
         snprintf(gang->reason, sizeof(gang->reason),
                  "gang %s waits behind gang %s, which has waited for %" PRIu64
                  " s and must not be passed any more",
@@ -138,6 +136,21 @@ static void set_reason(struct gang *gang, const struct gang_plan *plan)
         snprintf(gang->reason, sizeof(gang->reason), "gang %s: %.900s", gang->key, plan->reason);
 }
 
+/* It may be in the way. */
+static void name_stray(struct gang *gang)
+{
+    size_t used = strlen(gang->reason);
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        const struct gang_slot *slot = &gang->slots[i];
+        if (!slot->stray)
+            continue;
+        snprintf(gang->reason + used, sizeof(gang->reason) - used,
+                 "; pod %s was bound to node %s by hand: delete it to have it placed too",
+                 slot->pod->name, slot->node);
+        return;
+    }
+}
+
 static const struct pod_record *spokesman(const struct gang *gang)
 {
     for (uint32_t i = 0; i < gang->slot_count; i++)
@@ -172,7 +185,7 @@ static bool condemn_group(struct gang *gang)
 
 static void take(struct gang_machine *machine, struct gang *gang, struct gang_plan *plan)
 {
-    bool again = is_placed(gang);
+    bool again = gang_has_begun(gang);
     gang->tried = false;
     gang->waiting_since = gang->told_at = 0;
     set_reason(gang, plan);
@@ -187,6 +200,7 @@ static void postpone(struct gang_machine *machine, struct gang *gang, const stru
     gang->tried_frees = gang->asked_frees;
     gang->retry_at = machine->now + machine->settings.retry_milliseconds;
     set_reason(gang, plan);
+    name_stray(gang);
     /* How much is free may change every moment: not every figure is an event. */
     bool again = plan->outcome == GANG_NO_FIT && gang->told_at &&
                  machine->now < gang->told_at + machine->settings.retry_milliseconds;
@@ -195,7 +209,7 @@ static void postpone(struct gang_machine *machine, struct gang *gang, const stru
         gang->told_at = machine->now + 1;
     }
     /* No gang starts in part. */
-    if (gang->bound == 0 && gang->promised > 0)
+    if (!gang_has_started(gang) && gang->promised > 0)
         gang->withdrawing = true;
 }
 
@@ -253,7 +267,7 @@ void gang_plan_answer(struct gang_machine *machine, const struct gang_problem *p
                   gang->tried_digest == gang->pods_digest;
     gang->dirty = true;
     /* A gang that is placed may lack pods; one that is not starts whole. */
-    usable &= gang->present == gang->size || is_placed(gang);
+    usable &= gang->present == gang->size || gang_has_begun(gang);
     if (!usable || !judge_answer(machine, gang, plan))
         gang_plan_free(plan);
 }

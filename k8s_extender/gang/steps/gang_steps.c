@@ -141,6 +141,22 @@ static void tell_short(struct gang_machine *machine, struct gang *gang)
     gang->short_told_at = machine->now + 1;
 }
 
+static void tell_strays(struct gang_machine *machine, const struct gang *gang)
+{
+    char text[GANG_REASON_BYTES];
+    for (uint32_t i = 0; gang->strays && i < gang->slot_count; i++) {
+        const struct gang_slot *slot = &gang->slots[i];
+        if (!slot->stray)
+            continue;
+        snprintf(text, sizeof(text),
+                 "gang %s: pod %s was bound to node %s before the gang had a plan; the others wait "
+                 "until all %u are there, and are then placed around it; delete it to have it "
+                 "placed with them",
+                 gang->key, slot->pod->name, slot->node, gang->size);
+        tell(machine, slot->pod, true, "GangBoundByHand", text);
+    }
+}
+
 static int collect(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
 {
     struct gang_slot *first = &gang->slots[0];
@@ -148,6 +164,7 @@ static int collect(struct gang_machine *machine, struct gang *gang, struct gang_
     /* A plan that was given up goes before there is another one. */
     if (text && *text)
         return is_idle(machine, gang, first) ? gang_task_write_plan(machine, gang, NULL, ret) : 0;
+    tell_strays(machine, gang);
     if (!is_complete(machine, gang)) {
         gang->waiting_since = 0;
         gang->tried = false;
@@ -193,13 +210,14 @@ static void condemn_stranded(struct gang_machine *machine, struct gang *gang)
     }
 }
 
-/* A release that is no pin is taken back before there is another: nothing is promised twice. */
+/* A release that is no pin is taken back before there is another: nothing is promised twice. So is
+ * one that may or may not have been applied: if it was, this fails, and the watch will tell. */
 static int recall_stranded(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
 {
     for (uint32_t i = 0; i < gang->slot_count; i++) {
         struct gang_slot *slot = &gang->slots[i];
-        if (slot->state == SLOT_PROMISED && slot->fate == FATE_STRANDED && !slot->pinned &&
-            !slot->condemned && is_idle(machine, gang, slot))
+        if (slot->state == SLOT_PROMISED && slot->fate == FATE_STRANDED &&
+            (!slot->pinned || slot->sent_node) && !slot->condemned && is_idle(machine, gang, slot))
             return gang_task_withdraw(machine, gang, i, ret);
     }
     return 0;
@@ -212,12 +230,9 @@ static int withdraw(struct gang_machine *machine, struct gang *gang, struct gang
         struct gang_slot *slot = &gang->slots[i];
         if (slot->state != SLOT_PROMISED || slot->condemned || !is_idle(machine, gang, slot))
             continue;
-        if (slot->sent_node && gang->plan)
-            return gang_task_release(machine, gang, i, ret); /* first it must be known */
-        if (slot->pinned)
-            slot->condemned = true;
-        else
+        if (!slot->pinned || slot->sent_node)
             return gang_task_withdraw(machine, gang, i, ret);
+        slot->condemned = true;
     }
     return delete_condemned(machine, gang, ret);
 }
@@ -302,7 +317,7 @@ static void tell_missing(struct gang_machine *machine, struct gang *gang)
 
 static void watch_deadline(struct gang_machine *machine, struct gang *gang)
 {
-    if (gang->bound == gang->size || gang->bound + gang->promised == 0) {
+    if (gang->bound == gang->size || !gang_has_begun(gang)) {
         gang->deadline = 0;
         gang->late = false;
         return;
@@ -328,17 +343,18 @@ static void watch_deadline(struct gang_machine *machine, struct gang *gang)
 static int carry_out(struct gang_machine *machine, struct gang *gang,
                      const struct gang_judgement *judgement, struct gang_task *ret)
 {
-    bool started = gang->bound + gang->promised > 0;
-    if (!gang->plan)
+    if (!gang->plan) { /* pod 0 is bound without it: the next one that is lost would need it */
+        gang->wants_plan = !gang->plan_number && gang_plan_is_due(machine, gang);
         return 0;
+    }
     int status = make_service(machine, gang, ret);
     if (status == 0)
         status = publish(machine, gang, ret);
     if (status != 0)
         return status == 2 ? 0 : status;
-    if (!started && (judgement->blocked || !is_complete(machine, gang)))
+    if (!gang_has_begun(gang) && (judgement->blocked || !is_complete(machine, gang)))
         return 0;
-    if (gang->bound == 0 && gang->present < gang->size)
+    if (!gang_has_started(gang) && gang->present < gang->size)
         return 0;
     return release(machine, gang, ret);
 }
@@ -347,7 +363,7 @@ static int carry_out(struct gang_machine *machine, struct gang *gang,
 static int take_back(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
 {
     condemn_stranded(machine, gang);
-    gang->withdrawing &= gang->bound == 0 && gang->promised > 0;
+    gang->withdrawing &= !gang_has_started(gang) && gang->promised > 0;
     if (gang->withdrawing)
         return withdraw(machine, gang, ret);
     int status = delete_condemned(machine, gang, ret);
@@ -366,10 +382,20 @@ static int give_up(struct gang_machine *machine, struct gang *gang, struct gang_
  * lacks pods gets no further. */
 static bool awaits_plan(const struct gang_machine *machine, struct gang *gang)
 {
-    bool whole = gang->bound > 0 || gang->present == gang->size;
+    bool started = gang_has_started(gang), whole = started || gang->present == gang->size;
     if (whole && !gang->plan_number)
         gang->wants_plan = gang_plan_is_due(machine, gang);
-    return gang->bound == 0 || gang->plan_number || gang->wants_plan;
+    return !started || gang->plan_number || gang->wants_plan;
+}
+
+/* A plan that was made before a pod was bound by hand elsewhere is none. */
+static bool includes_strays(const struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (gang->slots[i].stray && gang->plan &&
+            strcmp(gang->slots[i].node, gang->plan->nodes[i]) != 0)
+            return false;
+    return true;
 }
 
 static int follow(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
@@ -378,8 +404,8 @@ static int follow(struct gang_machine *machine, struct gang *gang, struct gang_t
     watch_deadline(machine, gang);
     if (gang_judge(machine, gang, &judgement) < 0)
         return -1;
-    bool started = gang->bound + gang->promised > 0;
-    if (!started && (judgement.lost || gang->present < gang->size || !gang->plan))
+    if (!gang_has_begun(gang) &&
+        (judgement.lost || !includes_strays(gang) || gang->present < gang->size || !gang->plan))
         return give_up(machine, gang, ret);
     if (gang_reserve(machine, gang) < 0)
         return -1;
@@ -405,14 +431,14 @@ int gang_step(struct gang_machine *machine, struct gang *gang, struct gang_task 
     }
     if (!gang->size)
         return ask_size(machine, gang, ret);
-    if (gang->bound == gang->size && gang_plan_stands(gang)) {
+    if (gang->bound == gang->size && (gang_plan_stands(gang) || gang->strays == gang->size)) {
         gang->deadline = 0;
         gang->late = false;
         gang->phase = GANG_RUNNING;
         return make_service(machine, gang, ret);
     }
-    bool started = gang->bound + gang->promised > 0;
-    int status = gang->plan || started ? follow(machine, gang, ret) : collect(machine, gang, ret);
+    bool placed = gang->plan || gang_has_begun(gang);
+    int status = placed ? follow(machine, gang, ret) : collect(machine, gang, ret);
     gang_set_phase(gang);
     return status;
 }

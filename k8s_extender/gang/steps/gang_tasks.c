@@ -83,6 +83,16 @@ static int remember_patch(struct gang *gang, struct gang_slot *slot, const struc
     return 0;
 }
 
+/* A patch that is no release: what is already under way to that pod stays known. */
+static int ask_beside(struct gang *gang, struct gang_slot *slot, struct gang_task *ret)
+{
+    if (slot->sent_node) {
+        slot->task = ret->number;
+        return 1;
+    }
+    return remember_patch(gang, slot, ret, NULL) < 0 ? fail(ret) : 1;
+}
+
 int gang_task_write_plan(struct gang_machine *machine, struct gang *gang,
                          const struct gang_plan *plan, struct gang_task *ret)
 {
@@ -92,12 +102,7 @@ int gang_task_write_plan(struct gang_machine *machine, struct gang *gang,
         return fail(ret);
     snprintf(slot->asked_plan, sizeof(slot->asked_plan), "%s", plan ? plan->id : "");
     slot->has_plan = false;
-    /* What is already under way to that pod stays known. */
-    if (slot->sent_node) {
-        slot->task = ret->number;
-        return 1;
-    }
-    return remember_patch(gang, slot, ret, NULL) < 0 ? fail(ret) : 1;
+    return ask_beside(gang, slot, ret);
 }
 
 int gang_task_release(struct gang_machine *machine, struct gang *gang, uint32_t index,
@@ -119,10 +124,9 @@ int gang_task_withdraw(struct gang_machine *machine, struct gang *gang, uint32_t
 {
     struct gang_slot *slot = &gang->slots[index];
     if (task_init(machine, gang, TASK_PATCH_POD, ret) < 0 || name_pod(ret, slot->pod) < 0 ||
-        gang_no_outputs(ret->arena, &ret->annotations) < 0 ||
-        remember_patch(gang, slot, ret, NULL) < 0)
+        gang_no_outputs(ret->arena, &ret->annotations) < 0)
         return fail(ret);
-    return 1;
+    return ask_beside(gang, slot, ret);
 }
 
 int gang_task_delete(struct gang_machine *machine, struct gang *gang, uint32_t index,
@@ -219,7 +223,7 @@ static void settle_patch(struct gang_slot *slot, const struct gang_task *task,
         memcpy(slot->acknowledged, slot->asked_plan, sizeof(slot->acknowledged));
     } else if (result == TASK_FAILED) {
         slot->uncertain = true;
-    } else if (result == TASK_CONFLICT && !slot->uncertain && slot->sent_node && !only_plan) {
+    } else if (result == TASK_CONFLICT && !slot->uncertain && task->node) {
         gang_slot_unsend(slot);
     } else if (result == TASK_REFUSED && !slot->uncertain) {
         settle_refused(slot);

@@ -23,7 +23,7 @@ int gang_task_write_plan(struct gang_machine *machine, struct gang *gang,
 /* The pod's annotations, and where it is gated its release, to its node. */
 int gang_task_release(struct gang_machine *machine, struct gang *gang, uint32_t index,
                       struct gang_task *ret);
-/* Its annotations are taken back: only of a pod that is not pinned. */
+/* Its annotations are taken back: only of a pod that is not known to be pinned. */
 int gang_task_withdraw(struct gang_machine *machine, struct gang *gang, uint32_t index,
                        struct gang_task *ret);
 int gang_task_delete(struct gang_machine *machine, struct gang *gang, uint32_t index,

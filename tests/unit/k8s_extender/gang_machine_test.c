@@ -4,161 +4,12 @@
 #include "k8s_extender/gang/gang_machine.h"
 #include "k8s_extender/gang/gang_recovery.h"
 #include "tests/support/fake_planner.h"
+#include "tests/support/gang_bench.h"
 #include "tests/support/unit_test.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-/* --- a machine that leads, and four nodes --------------------------------------------- */
-
-struct bench {
-    struct gpu_catalogue *gpus;
-    struct preset_catalogue *presets;
-    struct gang_machine *machine;
-    char said[4096]; /* the events, a line each */
-    char patched[200], node[64], annotations[2000];
-    bool released;
-};
-
-static void set_node(struct bench *bench, const char *name, bool ready)
-{
-    char text[400];
-    int bytes =
-        snprintf(text, sizeof(text),
-                 "{\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\"},\"status\":{\"allocatable\":{"
-                 "\"cpu\":\"64\",\"pods\":\"10\",\"nvidia.com/gpu\":\"8\"},"
-                 "\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
-                 name, name, ready ? "True" : "False");
-    struct node_record *node = node_record_parse(text, (size_t)bytes, NULL);
-    assert_non_null(node);
-    assert_int_equal(gang_machine_set_node(bench->machine, node), 0);
-}
-
-static void set_up(struct bench *bench)
-{
-    *bench = (struct bench){.gpus = gpu_catalogue_builtin(NULL),
-                            .presets = preset_catalogue_builtin(NULL)};
-    assert_true(bench->gpus && bench->presets);
-    const struct gang_machine_settings settings = {.release_milliseconds = 60000,
-                                                   .retry_milliseconds = 30000,
-                                                   .settle_milliseconds = UINT64_MAX,
-                                                   .view = {.presets = bench->presets,
-                                                            .gpus = bench->gpus,
-                                                            .keys = fabric_label_keys_default()}};
-    bench->machine = gang_machine_create(&settings, NULL);
-    assert_non_null(bench->machine);
-    gang_machine_lead(bench->machine, true);
-    gang_machine_begin_list(bench->machine, LIST_NODES);
-    set_node(bench, "n1", true);
-    set_node(bench, "n2", true);
-    assert_int_equal(gang_machine_end_list(bench->machine, LIST_NODES), 0);
-    gang_machine_begin_list(bench->machine, LIST_PODS);
-    assert_int_equal(gang_machine_end_list(bench->machine, LIST_PODS), 0);
-}
-
-static void bench_done(struct bench *bench)
-{
-    gang_machine_free(bench->machine);
-    gpu_catalogue_free(bench->gpus);
-    preset_catalogue_free(bench->presets);
-}
-DEFINE_CLEANUP_DONE(bench);
-
-struct pod_words {
-    const char *name, *gang, *index, *size, *annotations, *spec, *version;
-    unsigned gpus;
-};
-
-static struct pod_record *pod_of(const struct pod_words *words)
-{
-    char text[3000], none[600];
-    if (!words->gang) {
-        int count = snprintf(none, sizeof(none),
-                             "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\"},"
-                             "\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
-                             "\"nvidia.com/gpu\":\"%u\"}}}]}}",
-                             words->name, words->name, words->gpus ? words->gpus : 8);
-        struct pod_record *other = pod_record_parse(none, (size_t)count, NULL);
-        assert_non_null(other);
-        return other;
-    }
-    int bytes = snprintf(
-        text, sizeof(text),
-        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\",\"resourceVersion\":"
-        "\"%s\",\"labels\":{\"parplan.io/gang\":\"%s\"},\"annotations\":{\"parplan.io/"
-        "size\":\"%s\","
-        "\"parplan.io/"
-        "index\":\"%s\"%s}},\"spec\":{%s\"containers\":[{\"name\":\"c\",\"resources\":{"
-        "\"limits\":{\"nvidia.com/gpu\":\"%u\"}}}]}}",
-        words->name, words->name, words->version ? words->version : "1", words->gang,
-        words->size ? words->size : "2", words->index ? words->index : "0",
-        words->annotations ? words->annotations : "", words->spec ? words->spec : "",
-        words->gpus ? words->gpus : 8);
-    assert_true(bytes > 0 && (size_t)bytes < sizeof(text));
-    struct error_info err = {.kind = ERROR_NONE};
-    struct pod_record *pod = pod_record_parse(text, (size_t)bytes, &err);
-    if (!pod)
-        fail_msg("%s: %s", err.text, text);
-    return pod;
-}
-
-static void set_pod(struct bench *bench, const struct pod_words *words)
-{
-    assert_int_equal(gang_machine_set_pod(bench->machine, pod_of(words)), 0);
-}
-
-#define PINNED(node)                                                                               \
-    "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"         \
-    "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","     \
-    "\"values\":[\"" node "\"]}]}]}}},"
-#define GATE "\"schedulingGates\":[{\"name\":\"" GANG_GATE "\"}],"
-
-/* Carries out all that is to be done but patches; stops at the first patch or deletion, which it
- * answers as done, and returns its kind. */
-static enum gang_task_kind run(struct bench *bench)
-{
-    for (unsigned turn = 0; turn < 100; turn++) {
-        struct gang_task task;
-        assert_int_equal(gang_machine_next(bench->machine, &task), 0);
-        enum gang_task_kind kind = task.kind;
-        if (kind == TASK_NONE)
-            return TASK_NONE;
-        if (kind == TASK_EVENT)
-            snprintf(bench->said + strlen(bench->said), sizeof(bench->said) - strlen(bench->said),
-                     "%s: %s\n", task.reason, task.message);
-        if (kind == TASK_PLAN) {
-            struct gang_plan *plan = fake_planner_plan(task.problem);
-            assert_non_null(plan);
-            assert_int_equal(gang_machine_planned(bench->machine, task.problem, plan), 0);
-        }
-        bool stops = kind == TASK_PATCH_POD || kind == TASK_DELETE_POD || kind == TASK_ASK_SIZE;
-        if (stops) {
-            snprintf(bench->patched, sizeof(bench->patched), "%s", task.pod);
-            snprintf(bench->node, sizeof(bench->node), "%s", task.node ? task.node : "");
-            bench->released = task.release;
-            bench->annotations[0] = '\0';
-            for (size_t i = 0; i < task.annotations.count; i++)
-                snprintf(bench->annotations + strlen(bench->annotations),
-                         sizeof(bench->annotations) - strlen(bench->annotations), ",\"%s\":\"%s\"",
-                         task.annotations.labels[i].key, task.annotations.labels[i].value);
-        }
-        assert_int_equal(gang_machine_finished(bench->machine, &task, TASK_SUCCEEDED), 0);
-        if (stops)
-            return kind;
-    }
-    fail_msg("there is no end of tasks");
-    return TASK_NONE;
-}
-
-static enum answer_kind ask(struct bench *bench, const struct pod_words *words, const char *node,
-                            struct gang_answer *ret)
-{
-    static bool passes[1];
-    CLEANUP(pod_record) struct pod_record *pod = pod_of(words);
-    gang_answer_filter(bench->machine, &policy_default, pod, &node, 1, passes, ret);
-    return ret->kind;
-}
 
 /* --- the tests ----------------------------------------------------------------------- */
 
@@ -170,57 +21,57 @@ static void pass_while_the_node_is_sound(struct bench *bench, struct pod_words *
     pod->spec = PINNED("n2");
     pod->annotations = ",\"parplan.io/node\":\"n2\"";
     pod->version = "3";
-    set_pod(bench, pod);
-    assert_int_equal(ask(bench, pod, "n2", &answer), ANSWER_ONE);
+    bench_set_pod(bench, pod);
+    assert_int_equal(bench_ask(bench, pod, "n2", &answer), ANSWER_ONE);
     assert_true(gang_answer_bind(bench->machine, "d", "b", "u-b", "n2", text));
-    set_node(bench, "n2", false);
-    assert_int_equal(ask(bench, pod, "n2", &answer), ANSWER_REFUSED);
+    bench_set_node(bench, "n2", false);
+    assert_int_equal(bench_ask(bench, pod, "n2", &answer), ANSWER_REFUSED);
     const char *words = "gang d/g: pod b is meant for node n2, which will not do any more";
     assert_string_equal(answer.text, words);
     assert_false(gang_answer_bind(bench->machine, "d", "b", "u-b", "n2", text));
     assert_string_equal(text, words);
     gang_machine_remove_node(bench->machine, "n2");
-    assert_int_equal(ask(bench, pod, "n2", &answer), ANSWER_REFUSED);
+    assert_int_equal(bench_ask(bench, pod, "n2", &answer), ANSWER_REFUSED);
 }
 
 static void a_gang_goes_its_way(void **state)
 {
     (void)state;
     CLEANUP_DONE(bench) struct bench bench;
-    set_up(&bench);
+    bench_init(&bench);
     struct gang_answer answer;
     struct pod_words first = {.name = "a", .gang = "g", .index = "0", .spec = GATE};
     struct pod_words second = {.name = "b", .gang = "g", .index = "1", .spec = GATE};
-    set_pod(&bench, &first);
-    assert_int_equal(run(&bench), TASK_NONE);
-    assert_int_equal(ask(&bench, &first, "n1", &answer), ANSWER_REFUSED);
+    bench_set_pod(&bench, &first);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_int_equal(bench_ask(&bench, &first, "n1", &answer), ANSWER_REFUSED);
     assert_non_null(strstr(answer.text, "1 of 2 are there, the first that is missing has index 1"));
-    set_pod(&bench, &second);
-    assert_int_equal(run(&bench), TASK_PATCH_POD); /* the plan, on pod 0 alone */
+    bench_set_pod(&bench, &second);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD); /* the plan, on pod 0 alone */
     assert_string_equal(bench.patched, "a");
     assert_false(bench.released);
     assert_non_null(strstr(bench.annotations, ",\"parplan.io/plan\":\"v1 id="));
     char plan[2000];
     snprintf(plan, sizeof(plan), "%s", bench.annotations);
-    assert_int_equal(run(&bench), TASK_PATCH_POD); /* pod 0 itself must be heard of first */
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD); /* pod 0 itself must be heard of first */
     assert_string_equal(bench.patched, "b");
     assert_true(bench.released);
     assert_string_equal(bench.node, "n2");
     assert_non_null(strstr(bench.annotations, "\"parplan.io/node-rank\":\"1\""));
     assert_non_null(strstr(bench.annotations, "\"parplan.io/master-addr\":\"a\""));
     assert_non_null(strstr(bench.annotations, "\"parplan.io/dp-rank\":\"1\""));
-    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     first.annotations = plan;
     first.version = "2";
-    set_pod(&bench, &first);
-    assert_int_equal(run(&bench), TASK_PATCH_POD);
+    bench_set_pod(&bench, &first);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
     assert_string_equal(bench.patched, "a");
     assert_string_equal(bench.node, "n1");
     /* Others see that it is promised, and the gang's pod passes there. */
     const struct pod_words other = {.name = "o", .gpus = 1};
-    assert_int_equal(ask(&bench, &other, "n1", &answer), ANSWER_SOME);
+    assert_int_equal(bench_ask(&bench, &other, "n1", &answer), ANSWER_SOME);
     assert_false(answer.passes[0]);
-    assert_int_equal(ask(&bench, &other, "n9", &answer), ANSWER_ALL);
+    assert_int_equal(bench_ask(&bench, &other, "n9", &answer), ANSWER_ALL);
     pass_while_the_node_is_sound(&bench, &second);
 }
 
@@ -250,11 +101,11 @@ static void refuses_what_is_wrong(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         CLEANUP_DONE(bench) struct bench bench;
         struct gang_answer answer;
-        set_up(&bench);
-        set_pod(&bench, &cases[i].first);
-        set_pod(&bench, &cases[i].second);
-        assert_int_equal(run(&bench), TASK_NONE);
-        assert_int_equal(ask(&bench, &cases[i].first, "n1", &answer), ANSWER_REFUSED);
+        bench_init(&bench);
+        bench_set_pod(&bench, &cases[i].first);
+        bench_set_pod(&bench, &cases[i].second);
+        assert_int_equal(bench_run(&bench), TASK_NONE);
+        assert_int_equal(bench_ask(&bench, &cases[i].first, "n1", &answer), ANSWER_REFUSED);
         if (i != 3 && !strstr(answer.text, cases[i].words))
             fail_msg("case %zu: %s", i, answer.text);
         assert_non_null(strstr(bench.said, "GangRefused: "));
@@ -266,28 +117,28 @@ static void waits_and_is_tried_again(void **state)
 {
     (void)state;
     CLEANUP_DONE(bench) struct bench bench;
-    set_up(&bench);
+    bench_init(&bench);
     const struct pod_words first = {.name = "a", .gang = "g", .index = "0", .size = "3"};
     const struct pod_words second = {.name = "b", .gang = "g", .index = "1", .size = "3"};
     const struct pod_words third = {.name = "c", .gang = "g", .index = "2", .size = "3"};
-    set_pod(&bench, &first);
-    set_pod(&bench, &second);
-    set_pod(&bench, &third);
-    assert_int_equal(run(&bench), TASK_NONE);
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
+    bench_set_pod(&bench, &third);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     assert_string_equal(bench.said, "GangWaiting: gang d/g: 3 pods do not fit\n");
-    set_node(&bench, "n3", true);
+    bench_set_node(&bench, "n3", true);
     assert_int_equal(gang_machine_tick(bench.machine, 1000), 0);
-    assert_int_equal(run(&bench), TASK_NONE); /* more may become free in a moment */
+    assert_int_equal(bench_run(&bench), TASK_NONE); /* more may become free in a moment */
     assert_int_equal(gang_machine_tick(bench.machine, 3000), 0);
-    assert_int_equal(run(&bench), TASK_PATCH_POD);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
     assert_non_null(strstr(bench.said, "GangPlanned: gang d/g: 3 pods placed"));
     struct gang_counts counts;
     gang_machine_count(bench.machine, &counts);
     assert_int_equal(counts.promised_nodes, 3);
     /* Nothing is released yet: a lost node makes the plan void. */
-    set_node(&bench, "n3", false);
+    bench_set_node(&bench, "n3", false);
     assert_int_equal(gang_machine_tick(bench.machine, 7000), 0);
-    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     gang_machine_count(bench.machine, &counts);
     assert_int_equal(counts.gangs[GANG_COLLECT], 1);
     assert_int_equal(counts.promised_nodes, 0);
@@ -298,28 +149,28 @@ static void says_at_times_which_pods_are_missing(void **state)
 {
     (void)state;
     CLEANUP_DONE(bench) struct bench bench;
-    set_up(&bench);
+    bench_init(&bench);
     const struct pod_words first = {.name = "a", .gang = "g", .index = "0", .size = "4"};
     const struct pod_words second = {.name = "b", .gang = "g", .index = "1", .size = "4"};
     const struct pod_words third = {.name = "c", .gang = "g", .index = "2", .size = "4"};
-    set_pod(&bench, &first);
-    set_pod(&bench, &second);
-    set_pod(&bench, &third);
-    assert_int_equal(run(&bench), TASK_NONE);
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
+    bench_set_pod(&bench, &third);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     assert_string_equal(bench.said, "");
     assert_int_equal(gang_machine_tick(bench.machine, 11000), 0);
-    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     const char *told = "GangIncomplete: gang d/g waits for its pods: 3 of 4 are there, the first "
                        "that is missing has index 3\n";
     assert_string_equal(bench.said, told);
     gang_machine_remove_pod(bench.machine, "u-c");
-    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     gang_machine_remove_pod(bench.machine, "u-b");
     assert_int_equal(gang_machine_tick(bench.machine, 40000), 0);
-    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     assert_string_equal(bench.said, told);
     assert_int_equal(gang_machine_tick(bench.machine, 42000), 0);
-    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     assert_string_equal(bench.said + strlen(told),
                         "GangIncomplete: gang d/g waits for its pods: 1 of 4 are there, the first "
                         "that is missing has index 1\n");
@@ -327,9 +178,9 @@ static void says_at_times_which_pods_are_missing(void **state)
     bench.said[0] = '\0';
     struct pod_words ends = first;
     ends.version = "2\",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",\"generateName\":\"a";
-    set_pod(&bench, &ends);
+    bench_set_pod(&bench, &ends);
     assert_int_equal(gang_machine_tick(bench.machine, 80000), 0);
-    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     assert_string_equal(bench.said, "");
 }
 
@@ -386,7 +237,7 @@ static void its_service_is_made_anew_for_a_job_of_the_same_name(void **state)
 {
     (void)state;
     CLEANUP_DONE(bench) struct bench bench;
-    set_up(&bench);
+    bench_init(&bench);
     set_owned(&bench, "a", "first");
     assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_SERVICE);
     assert_string_equal(bench.node, "first");
@@ -431,24 +282,24 @@ static void its_size_is_asked_for_again(void **state)
 {
     (void)state;
     CLEANUP_DONE(bench) struct bench bench;
-    set_up(&bench);
+    bench_init(&bench);
     set_of_job(&bench, "a", 0, "first");
-    assert_int_equal(run(&bench), TASK_ASK_SIZE);
+    assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
     assert_int_equal(gang_machine_size(bench.machine, "d/g", 1, NULL), 0);
-    assert_int_equal(run(&bench), TASK_PATCH_POD);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
     /* A larger Job of that name, whose pods are there before the last one's have gone. */
     gang_machine_remove_pod(bench.machine, "u-a");
     set_of_job(&bench, "b", 0, "second");
     set_of_job(&bench, "c", 1, "second");
-    assert_int_equal(run(&bench), TASK_ASK_SIZE);
+    assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
     assert_int_equal(gang_machine_size(bench.machine, "d/g", 2, NULL), 0);
-    assert_int_equal(run(&bench), TASK_PATCH_POD);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
     assert_non_null(strstr(bench.said, "2 pods placed"));
     /* The same Job grows. */
     set_of_job(&bench, "d", 2, "second");
-    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     assert_int_equal(gang_machine_tick(bench.machine, 31000), 0);
-    assert_int_equal(run(&bench), TASK_ASK_SIZE);
+    assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
 }
 
 static void a_gang_without_a_size_is_told_so(void **state)
@@ -459,11 +310,11 @@ static void a_gang_without_a_size_is_told_so(void **state)
         "\"parplan.io/gang\":\"g\"}},\"spec\":{" GATE "\"containers\":[{\"name\":\"c\","
         "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"8\"}}}]}}";
     CLEANUP_DONE(bench) struct bench bench;
-    set_up(&bench);
+    bench_init(&bench);
     struct pod_record *pod = pod_record_parse(text, sizeof(text) - 1, NULL);
     assert_non_null(pod);
     assert_int_equal(gang_machine_set_pod(bench.machine, pod), 0);
-    assert_int_equal(run(&bench), TASK_NONE);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
     assert_string_equal(bench.said, "GangRefused: gang d/g: nothing says how many pods it has; "
                                     "set annotation parplan.io/size\n");
 }
@@ -472,13 +323,13 @@ static void nothing_passes_before_it_has_synced(void **state)
 {
     (void)state;
     CLEANUP_DONE(bench) struct bench bench;
-    set_up(&bench);
+    bench_init(&bench);
     const struct gang_machine_settings settings = {.release_milliseconds = 1};
     CLEANUP(gang_machine)
     struct gang_machine *fresh = gang_machine_create(&settings, NULL);
     assert_non_null(fresh);
     const struct pod_words words = {.name = "o"};
-    CLEANUP(pod_record) struct pod_record *pod = pod_of(&words);
+    CLEANUP(pod_record) struct pod_record *pod = bench_pod_of(&words);
     const char *name = "n1";
     bool passes[1], allowed[1];
     char text[ANSWER_TEXT_BYTES];
@@ -541,19 +392,19 @@ static void answers_five_thousand_names_quickly(void **state)
     if (unit_test_is_tortured())
         skip();
     CLEANUP_DONE(bench) struct bench bench;
-    set_up(&bench);
+    bench_init(&bench);
     const struct pod_words first = {.name = "a", .gang = "g", .index = "0"};
     const struct pod_words second = {.name = "b", .gang = "g", .index = "1"};
-    set_pod(&bench, &first);
-    set_pod(&bench, &second);
-    assert_int_equal(run(&bench), TASK_PATCH_POD);
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         snprintf(names[i], sizeof(names[i]), "node-%zu", i);
         list[i] = names[i];
     }
     list[17] = "n1";
     const struct pod_words words = {.name = "o"};
-    CLEANUP(pod_record) struct pod_record *pod = pod_of(&words);
+    CLEANUP(pod_record) struct pod_record *pod = bench_pod_of(&words);
     struct gang_answer answer;
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);

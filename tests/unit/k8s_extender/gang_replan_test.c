@@ -276,9 +276,38 @@ static void neighbours_weigh_by_what_they_say(void **state)
     assert_int_equal(weight_of(&shape, 31, 0), 0);
 }
 
+/* Bound before there was a plan: degrees as for a gang of free pods, nodes around the bound one. */
+static void a_first_plan_goes_around_what_is_bound(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
+    open_gang(&fixture, "gb200-nvl72:36", DOMAIN, 8, 4, "tp=16 pp=2");
+    for (uint32_t pod = 0; pod < 8; pod++)
+        fixture.fixed[pod] = VIEW_NODE_NONE;
+    fixture.fixed[5] = 30; /* in the second rack */
+    fixture.problem.fixed = fixture.fixed;
+    fixture.problem.anew = true;
+    CLEANUP(gang_plan) struct gang_plan *plan = make_plan(&fixture);
+    assert_int_equal(plan->outcome, GANG_PLANNED);
+    assert_int_equal(plan->degrees.tp, 16);
+    assert_int_equal(plan->degrees.pp, 2);
+    assert_int_equal(gang_fixture_node(&fixture, plan->nodes[5]), 30);
+    for (uint32_t pod = 4; pod < 8; pod++)
+        if (pod != 5)
+            assert_int_equal(cluster_distance(fixture.cluster, 30,
+                                              gang_fixture_node(&fixture, plan->nodes[pod])),
+                             DISTANCE_SAME_NVLINK_DOMAIN);
+    /* Two of one TP group in two racks: there is no plan with that. */
+    fixture.fixed[6] = 3;
+    CLEANUP(gang_plan) struct gang_plan *none = make_plan(&fixture);
+    assert_int_equal(none->outcome, GANG_NO_FIT);
+    assert_non_null(strstr(none->reason, "the TP group of pods 4 to 7"));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(others_stay_and_the_lost_pod_goes_near),
     cmocka_unit_test(pipelines_come_before_replicas),
+    cmocka_unit_test(a_first_plan_goes_around_what_is_bound),
     cmocka_unit_test(wide_groups_stay_in_their_domain),
     cmocka_unit_test(bound_groups_come_first),
     cmocka_unit_test(gpus_alike_are_preferred),

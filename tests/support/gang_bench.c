@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/gang_bench.h"
+#include "tests/support/fake_planner.h"
+#include "tests/support/unit_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void bench_set_node(struct bench *bench, const char *name, bool ready)
+{
+    char text[400];
+    int bytes =
+        snprintf(text, sizeof(text),
+                 "{\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\"},\"status\":{\"allocatable\":{"
+                 "\"cpu\":\"64\",\"pods\":\"10\",\"nvidia.com/gpu\":\"8\"},"
+                 "\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
+                 name, name, ready ? "True" : "False");
+    struct node_record *node = node_record_parse(text, (size_t)bytes, NULL);
+    assert_non_null(node);
+    assert_int_equal(gang_machine_set_node(bench->machine, node), 0);
+}
+
+void bench_init(struct bench *bench)
+{
+    *bench = (struct bench){.gpus = gpu_catalogue_builtin(NULL),
+                            .presets = preset_catalogue_builtin(NULL)};
+    assert_true(bench->gpus && bench->presets);
+    const struct gang_machine_settings settings = {.release_milliseconds = 60000,
+                                                   .retry_milliseconds = 30000,
+                                                   .settle_milliseconds = UINT64_MAX,
+                                                   .view = {.presets = bench->presets,
+                                                            .gpus = bench->gpus,
+                                                            .keys = fabric_label_keys_default()}};
+    bench->machine = gang_machine_create(&settings, NULL);
+    assert_non_null(bench->machine);
+    gang_machine_lead(bench->machine, true);
+    gang_machine_begin_list(bench->machine, LIST_NODES);
+    bench_set_node(bench, "n1", true);
+    bench_set_node(bench, "n2", true);
+    assert_int_equal(gang_machine_end_list(bench->machine, LIST_NODES), 0);
+    gang_machine_begin_list(bench->machine, LIST_PODS);
+    assert_int_equal(gang_machine_end_list(bench->machine, LIST_PODS), 0);
+}
+
+void bench_done(struct bench *bench)
+{
+    gang_machine_free(bench->machine);
+    gpu_catalogue_free(bench->gpus);
+    preset_catalogue_free(bench->presets);
+}
+
+/* Text of a Pod; a gang's has what the words say, any other only GPUs. */
+static void write_pod(const struct pod_words *words, struct text_buffer *out)
+{
+    const char *version = words->version ? words->version : "1";
+    text_buffer_add(out, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\"",
+                    words->name, words->name);
+    if (words->created)
+        text_buffer_add(out, ",\"creationTimestamp\":\"%s\"", words->created);
+    if (words->job)
+        text_buffer_add(out,
+                        ",\"ownerReferences\":[{\"kind\":\"Job\",\"name\":\"%s\",\"uid\":\"o-%s\","
+                        "\"controller\":true}]",
+                        words->job, words->job);
+    if (words->gang)
+        text_buffer_add(out, ",\"resourceVersion\":\"%s\",\"labels\":{\"parplan.io/gang\":\"%s\"}",
+                        version, words->gang);
+    if (words->gang && words->job)
+        text_buffer_add(out,
+                        ",\"annotations\":{\"parplan.io/size\":\"%s\",\"batch.kubernetes.io/"
+                        "job-completion-index\":\"%s\"%s}",
+                        words->size ? words->size : "2", words->index ? words->index : "0",
+                        words->annotations ? words->annotations : "");
+    else if (words->gang)
+        text_buffer_add(out,
+                        ",\"annotations\":{\"parplan.io/size\":\"%s\",\"parplan.io/index\":"
+                        "\"%s\"%s}",
+                        words->size ? words->size : "2", words->index ? words->index : "0",
+                        words->annotations ? words->annotations : "");
+    text_buffer_add(out,
+                    "},\"spec\":{%s\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
+                    "\"nvidia.com/gpu\":\"%u\"}}}]},\"status\":{\"phase\":\"%s\"}}",
+                    words->gang && words->spec ? words->spec : "", words->gpus ? words->gpus : 8,
+                    words->phase ? words->phase : "Pending");
+}
+
+struct pod_record *bench_pod_of(const struct pod_words *words)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, 4096);
+    write_pod(words, &text);
+    assert_false(text_buffer_failed(&text));
+    struct pod_record *pod = pod_record_parse(text_buffer_text(&text), text.length, &err);
+    if (!pod)
+        fail_msg("%s: %s", err.text, text_buffer_text(&text));
+    return pod;
+}
+
+void bench_set_pod(struct bench *bench, const struct pod_words *words)
+{
+    assert_int_equal(gang_machine_set_pod(bench->machine, bench_pod_of(words)), 0);
+}
+
+/* Carries out all that is to be done but patches; stops at the first patch or deletion, which it
+ * answers as done, and returns its kind. */
+enum gang_task_kind bench_run(struct bench *bench)
+{
+    for (unsigned turn = 0; turn < 100; turn++) {
+        struct gang_task task;
+        assert_int_equal(gang_machine_next(bench->machine, &task), 0);
+        enum gang_task_kind kind = task.kind;
+        if (kind == TASK_NONE)
+            return TASK_NONE;
+        if (kind == TASK_EVENT)
+            snprintf(bench->said + strlen(bench->said), sizeof(bench->said) - strlen(bench->said),
+                     "%s: %s\n", task.reason, task.message);
+        if (kind == TASK_PLAN) {
+            struct gang_plan *plan = fake_planner_plan(task.problem);
+            assert_non_null(plan);
+            assert_int_equal(gang_machine_planned(bench->machine, task.problem, plan), 0);
+        }
+        bool stops = kind == TASK_PATCH_POD || kind == TASK_DELETE_POD || kind == TASK_ASK_SIZE;
+        if (stops) {
+            snprintf(bench->patched, sizeof(bench->patched), "%s", task.pod);
+            snprintf(bench->node, sizeof(bench->node), "%s", task.node ? task.node : "");
+            bench->released = task.release;
+            bench->annotations[0] = '\0';
+            for (size_t i = 0; i < task.annotations.count; i++)
+                snprintf(bench->annotations + strlen(bench->annotations),
+                         sizeof(bench->annotations) - strlen(bench->annotations), ",\"%s\":\"%s\"",
+                         task.annotations.labels[i].key, task.annotations.labels[i].value);
+        }
+        assert_int_equal(gang_machine_finished(bench->machine, &task, TASK_SUCCEEDED), 0);
+        if (stops)
+            return kind;
+    }
+    fail_msg("there is no end of tasks");
+    return TASK_NONE;
+}
+
+enum answer_kind bench_ask(struct bench *bench, const struct pod_words *words, const char *node,
+                           struct gang_answer *ret)
+{
+    static bool passes[1];
+    CLEANUP(pod_record) struct pod_record *pod = bench_pod_of(words);
+    gang_answer_filter(bench->machine, &policy_default, pod, &node, 1, passes, ret);
+    return ret->kind;
+}
