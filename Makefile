@@ -420,6 +420,7 @@ GANG_SOURCES := \
 	k8s_extender/gang/gang_answer.c \
 	k8s_extender/gang/gang_machine.c \
 	k8s_extender/gang/gang_members.c \
+	k8s_extender/gang/gang_outsiders.c \
 	k8s_extender/gang/gang_outputs.c \
 	k8s_extender/gang/gang_recovery.c \
 	k8s_extender/gang/gang_report.c \

@@ -2,6 +2,7 @@
 #include "k8s_extender/gang/gang_answer.h"
 #include "k8s_extender/gang/annotations.h"
 #include "k8s_extender/gang/gang_members.h"
+#include "k8s_extender/gang/gang_outsiders.h"
 #include "k8s_extender/gang/gang_table.h"
 #include "k8s_extender/objects/node_selector.h"
 #include <stdarg.h>
@@ -58,6 +59,8 @@ static void tell_why(const struct gang *gang, const struct pod_record *pod, stru
 {
     if (!gang)
         refuse(ret, "gang %s: parplan has not heard of pod %s yet", pod->gang.key, pod->name);
+    else if (gang_outsider_reason(gang, pod, ret->text))
+        ret->kind = ANSWER_REFUSED;
     else if (gang->problem[0])
         refuse(ret, "%s", gang->problem);
     else if (gang->plan)

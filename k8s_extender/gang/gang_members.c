@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/name_index.h"
 #include "k8s_extender/gang/annotations.h"
+#include "k8s_extender/gang/gang_outsiders.h"
 #include "k8s_extender/gang/gang_recovery.h"
 #include "k8s_extender/gang/gang_table.h"
 #include "k8s_extender/gang/store/request_match.h"
@@ -12,11 +13,6 @@
 #include <string.h>
 
 #define REQUESTS_MAXIMUM_BYTES ((size_t)1 << 20)
-
-static bool is_over(const struct pod_record *pod)
-{
-    return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
-}
 
 /* What is wrong first stays. */
 __attribute__((format(printf, 3, 4))) static void
@@ -33,16 +29,17 @@ refuse(struct gang *gang, const struct pod_record *pod, const char *format, ...)
 
 /* --- size -------------------------------------------------------------------------- */
 
+/* What has been placed stays as it is: only of a gang that has not do the pods have to agree. */
 static uint32_t given_size(struct gang *gang)
 {
     const struct pod_record *first = NULL;
     for (size_t i = 0; i < gang->member_count; i++) {
         const struct pod_record *pod = gang->members[i];
-        if (is_over(pod) || pod->terminating || pod->gang.size == 0)
+        if (!gang_pod_is_live(pod) || !gang_is_of_holder(gang, pod) || pod->gang.size == 0)
             continue;
         if (!first)
             first = pod;
-        if (pod->gang.size != first->gang.size)
+        if (pod->gang.size != first->gang.size && !gang->placed_size)
             refuse(gang, pod, "gang %s: pod %s says %u pods and pod %s says %u; use one size",
                    gang->key, first->name, first->gang.size, pod->name, pod->gang.size);
     }
@@ -53,16 +50,17 @@ static uint32_t given_size(struct gang *gang)
  * go with it, is asked for again. */
 static void note_owner(struct gang *gang)
 {
-    const struct pod_record *pod = NULL;
-    for (size_t i = 0; !pod && i < gang->member_count; i++)
-        if (!is_over(gang->members[i]) && !gang->members[i]->terminating)
-            pod = gang->members[i];
-    if (!pod || !pod->owner_uid)
+    const struct pod_record *pod = gang_first_member(gang);
+    uint32_t owner = gang->holder;
+    if (!owner && pod && pod->owner_uid)
+        owner =
+            (uint32_t)name_hash_add(NAME_HASH_START, pod->owner_uid, strlen(pod->owner_uid)) | 1;
+    if (!owner)
         return;
-    uint64_t owner = name_hash_add(NAME_HASH_START, pod->owner_uid, strlen(pod->owner_uid)) | 1;
     if (gang->owner && gang->owner != owner) {
         gang->ask_at = gang->service_at = gang->service_pause = 0;
         gang->has_service = false;
+        gang->asked_size = 0;
     }
     gang->owner = owner;
 }
@@ -70,21 +68,16 @@ static void note_owner(struct gang *gang)
 static int find_size(struct gang_machine *machine, struct gang *gang)
 {
     struct gang_shape shape;
-    uint32_t size = given_size(gang);
-    if (!size)
-        size = gang->asked_size;
-    bool placed = gang_shape_find(gang, &shape);
-    if (!size && placed)
-        size = shape.pods;
+    gang->placed_size = gang_shape_find(gang, &shape) ? shape.pods : 0;
+    gang->said_size = given_size(gang);
+    if (!gang->said_size)
+        gang->said_size = gang->asked_size;
+    uint32_t size = gang->placed_size ? gang->placed_size : gang->said_size;
     if (size > GANG_MAXIMUM_PODS) {
         refuse(gang, gang->members[0], "gang %s: %u pods, at most %u", gang->key, size,
                GANG_MAXIMUM_PODS);
         size = 0;
     }
-    if (placed && size != shape.pods)
-        refuse(gang, gang->members[0],
-               "gang %s was placed as %u pods and now says %u; delete its pods to place it anew",
-               gang->key, shape.pods, size);
     gang->size = size;
     return gang_resize(machine, gang, size);
 }
@@ -99,6 +92,8 @@ static void find_master(struct gang *gang)
         const struct pod_record *pod = gang->members[i];
         const char *rank = pod_record_annotation(pod, ANNOTATION_NODE_RANK);
         char next[16];
+        if (!gang_is_of_holder(gang, pod))
+            continue;
         snprintf(next, sizeof(next), "%u", pod->gang.index + 1);
         workers |= pod->gang.worker;
         others |= !pod->gang.worker;
@@ -144,6 +139,12 @@ const char *gang_promise_of(const struct pod_record *pod)
     return pin ? pin : node;
 }
 
+/* A pod that can wait alone must not stop those that have been placed. */
+static bool may_be_outsider(const struct gang *gang, const struct pod_record *pod)
+{
+    return gang->placed_size && !gang_pod_is_placed(pod);
+}
+
 static bool check_pod(struct gang *gang, const struct pod_record *pod, uint32_t index)
 {
     if (pod->gang.problem) {
@@ -161,7 +162,8 @@ static bool check_pod(struct gang *gang, const struct pod_record *pod, uint32_t 
     return index < gang->size;
 }
 
-/* Of two pods of one index the one that is placed counts; the gang is refused all the same. */
+/* Of two pods of one index the one with the better claim counts. Where neither is placed nobody can
+ * know which one is meant, and the gang is refused. */
 static void seat(struct gang *gang, const struct pod_record *pod, uint32_t index)
 {
     struct gang_slot *slot = &gang->slots[index];
@@ -170,15 +172,15 @@ static void seat(struct gang *gang, const struct pod_record *pod, uint32_t index
             slot->leaving = pod;
         return;
     }
-    if (slot->pod) {
+    if (slot->pod && !gang->placed_size && !gang_pod_is_placed(pod) &&
+        !gang_pod_is_placed(slot->pod))
         refuse(gang, pod,
                "gang %s: pods %s and %s both have index %u; each index from 0 to %u must be there "
                "once: give each job a label " LABEL_GANG " of its own",
                gang->key, slot->pod->name, pod->name, index, gang->size - 1);
-        if (slot->pod->node || !pod->node)
-            return;
-    }
-    slot->pod = pod;
+    gang->outsiders += slot->pod != NULL;
+    if (!slot->pod || gang_claims_before(pod, slot->pod))
+        slot->pod = pod;
 }
 
 static int remember_pod(struct gang_slot *slot)
@@ -228,17 +230,28 @@ static void set_state(struct gang_slot *slot)
     }
 }
 
+static void admit(struct gang *gang, const struct pod_record *pod)
+{
+    uint32_t index = gang_index_of(gang, pod);
+    if (pod->terminating && index < gang->size)
+        seat(gang, pod, index);
+    if (!gang_pod_is_live(pod))
+        return;
+    bool sound = !pod->gang.problem && index < gang->size;
+    if (!gang_is_of_holder(gang, pod) || (!sound && may_be_outsider(gang, pod)))
+        gang->outsiders++;
+    else if (check_pod(gang, pod, index))
+        seat(gang, pod, index);
+}
+
 static int fill_slots(const struct gang_machine *machine, struct gang *gang)
 {
     for (uint32_t i = 0; i < gang->slot_count; i++)
         gang->slots[i].pod = gang->slots[i].leaving = NULL;
     find_master(gang);
-    for (size_t i = 0; gang->size && i < gang->member_count; i++) {
-        const struct pod_record *pod = gang->members[i];
-        uint32_t index = gang_index_of(gang, pod);
-        if (!is_over(pod) && (pod->terminating ? index < gang->size : check_pod(gang, pod, index)))
-            seat(gang, pod, index);
-    }
+    gang->outsiders = 0;
+    for (size_t i = 0; gang->size && i < gang->member_count; i++)
+        admit(gang, gang->members[i]);
     gang->present = gang->bound = gang->promised = gang->strays = 0;
     gang->pods_digest = 0;
     for (uint32_t i = 0; i < gang->slot_count; i++) {
@@ -412,6 +425,7 @@ int gang_refresh(struct gang_machine *machine, struct gang *gang)
     gang->due = 0;
     if (gang->member_count == 0)
         return 0;
+    gang_find_holder(gang);
     note_owner(gang);
     if (find_size(machine, gang) < 0 || fill_slots(machine, gang) < 0 ||
         find_requests(machine, gang) < 0)

@@ -4,6 +4,7 @@
 #include "base/parse_number.h"
 #include "k8s_extender/gang/annotations.h"
 #include "k8s_extender/gang/gang_members.h"
+#include "k8s_extender/gang/gang_outsiders.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,8 +111,10 @@ int gang_shape_decode(const char *text, struct gang_shape *ret, struct error_inf
 bool gang_shape_find(const struct gang *gang, struct gang_shape *ret)
 {
     for (size_t i = 0; i < gang->member_count; i++) {
-        const char *text = pod_record_annotation(gang->members[i], ANNOTATION_PLAN_SHAPE);
-        if (text && *text && !gang->members[i]->gated && gang_shape_decode(text, ret, NULL) == 0)
+        const struct pod_record *pod = gang->members[i];
+        const char *text = pod_record_annotation(pod, ANNOTATION_PLAN_SHAPE);
+        if (text && *text && !pod->gated && gang_pod_is_live(pod) && gang_is_of_holder(gang, pod) &&
+            gang_shape_decode(text, ret, NULL) == 0)
             return true;
     }
     return false;
@@ -138,7 +141,7 @@ static const char *plan_text(const struct gang *gang, bool *ret_active)
     const struct gang_slot *slot = gang->slot_count ? &gang->slots[0] : NULL;
     const char *text = slot && slot->pod ? pod_record_annotation(slot->pod, ANNOTATION_PLAN) : NULL;
     *ret_active = text != NULL;
-    if (!text && slot && slot->leaving)
+    if (!text && slot && slot->leaving && gang_is_of_holder(gang, slot->leaving))
         text = pod_record_annotation(slot->leaving, ANNOTATION_PLAN);
     return text;
 }

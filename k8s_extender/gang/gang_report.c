@@ -43,6 +43,7 @@ int gang_machine_describe(const struct gang_machine *machine, struct json_value 
             json_add_null(member, "size");
         json_add_unsigned(member, "present", gang->present);
         json_add_unsigned(member, "bound", gang->bound);
+        json_add_unsigned(member, "outsiders", gang->outsiders);
         json_add_signed(member, "priority", gang->priority);
         json_add_text(member, "plan_id", gang->plan ? gang->plan->id : NULL);
         json_add_text(member, "reason", gang->reason[0] ? gang->reason : NULL);

@@ -68,6 +68,10 @@ struct gang {
     uint32_t size, slot_count; /* 0: not known yet; slot_count == size */
     uint32_t present, bound, promised;
     uint32_t strays; /* of those that are bound */
+    uint32_t holder; /* gang_outsiders.h: the unit whose pods count; 0: all */
+    uint32_t outsiders;
+    uint32_t placed_size; /* as which it was placed, by its pods' annotations; 0: it is not */
+    uint32_t said_size;   /* what pods or owner say; 0: unknown */
     uint32_t gpus_per_pod;
     int32_t priority;
     enum gang_mode mode;
@@ -83,7 +87,7 @@ struct gang {
 
     /* The size, where only the owner knows it. */
     uint32_t asked_size;
-    uint64_t owner; /* digest of the owner's uid; 0: none yet */
+    uint32_t owner; /* the unit or a digest of the owner's uid; 0: none yet */
     uint64_t ask_at, ask_task;
 
     /* gang_recovery.c: the plan. */

@@ -104,14 +104,17 @@ static const struct {
     const char *owner_kind; /* that it may have; NULL: any */
     bool counts_nodes;
     const char *size_key;
+    bool many_owners;
 } groups[] = {
     {"scheduling.x-k8s.io/pod-group", .size_from = GANG_SIZE_OF_POD_GROUP},
     {"pod-group.scheduling.sigs.k8s.io", .size_from = GANG_SIZE_OF_KOORDINATOR},
     {"scheduling.k8s.io/group-name", .size_from = GANG_SIZE_OF_VOLCANO},
     {GANG_JOBSET_UID, .size_from = GANG_SIZE_OF_JOBSET, .owner = "jobset.sigs.k8s.io/jobset-name",
-     .counts_nodes = true},
-    {"jobset.sigs.k8s.io/jobset-name", .size_from = GANG_SIZE_OF_JOBSET, .counts_nodes = true},
-    {"leaderworkerset.sigs.k8s.io/group-key", .size_key = "leaderworkerset.sigs.k8s.io/size"},
+     .counts_nodes = true, .many_owners = true},
+    {"jobset.sigs.k8s.io/jobset-name", .size_from = GANG_SIZE_OF_JOBSET, .counts_nodes = true,
+     .many_owners = true},
+    {"leaderworkerset.sigs.k8s.io/group-key", .size_key = "leaderworkerset.sigs.k8s.io/size",
+     .many_owners = true},
     {"training.kubeflow.org/job-name", .size_from = GANG_SIZE_OF_PYTORCHJOB,
      .owner_kind = "PyTorchJob", .counts_nodes = true},
     {"batch.kubernetes.io/job-name", .size_from = GANG_SIZE_OF_JOB},
@@ -142,6 +145,7 @@ static void take_row(const struct gang_source *source, size_t row, const char *n
         .size_owner = owner,
         .counts_nodes = groups[row].counts_nodes,
         .size_key = groups[row].size_key,
+        .many_owners = groups[row].many_owners,
     };
 }
 

@@ -27,6 +27,7 @@ struct gang_group {
     const char *size_owner; /* or NULL */
     bool counts_nodes;      /* PET_NNODES of the environment is the number of its pods */
     const char *size_key;   /* label or annotation with the number of its pods, or NULL */
+    bool many_owners; /* its pods are owned by objects of its own, and `name` stands for all */
 };
 
 void gang_source_open(const struct json_value *object, struct gang_source *ret);

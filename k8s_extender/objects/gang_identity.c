@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/objects/gang_identity.h"
 #include "base/cleanup.h"
+#include "base/name_index.h"
 #include "base/parse_number.h"
 #include "k8s_extender/gang/annotations.h"
 #include "k8s_extender/objects/gang_group.h"
@@ -199,6 +200,18 @@ static void read_index(struct reader *reader)
                     gang->index, gang->size);
 }
 
+/* Two objects under one gang's name both count their pods from 0. */
+static void read_unit(struct reader *reader)
+{
+    const char *unit = reader->group.many_owners
+                           ? reader->group.name
+                           : json_value_text(json_value_get(reader->source.owner, "uid"));
+    if (!unit || gang_source_find(&reader->source, ANNOTATION_INDEX))
+        return;
+    uint64_t hash = name_hash_add(NAME_HASH_START, unit, strlen(unit));
+    reader->gang.unit = (uint32_t)(hash ^ hash >> 32) | 1;
+}
+
 /* --- the identity ------------------------------------------------------------------ */
 
 /* A group that cannot be a name stands for this pod alone, with its problem. */
@@ -230,6 +243,7 @@ static int read_gang(struct reader *reader, const char *group, bool asks_gpus)
                             "" LABEL_GANG " away or set a limit");
     read_size(reader);
     read_index(reader);
+    read_unit(reader);
     if (reader->problem.kind == ERROR_NONE)
         return 0;
     reader->gang.problem = arena_copy_text(reader->arena, reader->problem.text);

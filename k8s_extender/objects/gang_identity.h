@@ -70,7 +70,10 @@ struct gang_identity {
     const char *size_owner; /* the name of the object to ask */
     bool worker;            /* PyTorchJob: not the Master; its index is replica-index, see header */
     bool native;            /* spec.schedulingGroup: mode C */
-    const char *problem;    /* one line: why this pod cannot be placed as part of a gang; or NULL */
+    uint32_t unit; /* digest of the object whose pods the index counts: the JobSet, the group of a
+                    * LeaderWorkerSet, else the controlling owner. 0: there is none, or the index
+                    * was given by hand */
+    const char *problem; /* one line: why this pod cannot be placed as part of a gang; or NULL */
 };
 
 /* object: the Pod. key and problem lie in the arena, size_owner in the tree. Fails only for memory:

@@ -217,7 +217,7 @@ int pod_placement_read(const struct json_value *object, struct arena *arena, str
 {
     const struct json_value *spec = json_value_get(object, "spec");
     struct reader reader = {.pod = pod, .arena = arena, .err = err};
-    pod->foreign = foreign_of(spec);
+    pod->foreign = (uint8_t)foreign_of(spec);
     if (read_selectors(&reader, spec) < 0 || read_tolerations(&reader, spec) < 0)
         return -1;
     return read_arguments(&reader, pod_requests_gpu_container(object));

@@ -43,17 +43,37 @@ static int read_names(const struct reader *reader, const struct json_value *obje
     return 0;
 }
 
+/* "2026-01-31T23:59:58Z": the API server always writes it in UTC and with a century of 20. */
+static uint32_t creation_number(const char *text)
+{
+    static const unsigned digits[] = {2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18};
+    static const uint32_t units[] = {12, 31, 24, 60, 60, 1};
+    uint32_t number = 0;
+    if (!text || strnlen(text, digits[COUNT_OF(digits) - 1] + 1) <= digits[COUNT_OF(digits) - 1])
+        return 0;
+    for (size_t i = 0; i < COUNT_OF(digits); i += 2) {
+        unsigned tens = (unsigned char)text[digits[i]] - '0';
+        unsigned ones = (unsigned char)text[digits[i + 1]] - '0';
+        if (tens > 9 || ones > 9)
+            return 0;
+        number = (number + tens * 10 + ones - (i == 2 || i == 4)) * units[i / 2];
+    }
+    return number + 1;
+}
+
 static int read_metadata(const struct reader *reader, const struct json_value *metadata)
 {
     struct pod_record *pod = reader->pod;
-    const char *deletion = NULL;
+    const char *deletion = NULL, *creation = NULL;
     if (object_field_text(metadata, "uid", &pod->uid, reader->err) < 0 ||
         object_field_text(metadata, "resourceVersion", &pod->resource_version, reader->err) < 0 ||
+        object_field_text(metadata, "creationTimestamp", &creation, reader->err) < 0 ||
         object_field_text(metadata, "deletionTimestamp", &deletion, reader->err) < 0)
         return -1;
     pod->uid = pod->uid ? pod->uid : "";
     pod->resource_version = pod->resource_version ? pod->resource_version : "";
     pod->terminating = deletion != NULL;
+    pod->created = creation_number(creation);
     return 0;
 }
 

@@ -46,13 +46,14 @@ struct pod_record {
     const char *scheduler_name;   /* "default-scheduler" */
     enum pod_phase phase;
     bool terminating;              /* metadata.deletionTimestamp */
-    bool plain;                    /* of all below only requests, foreign_gates and priority
-                                    * are filled */
+    bool plain;                    /* of all below only requests, foreign_gates, priority
+                                    * and created are filled */
     bool gated;                    /* GANG_GATE is among the scheduling gates */
+    uint8_t foreign;               /* bits of enum pod_foreign */
     struct resource_list requests; /* as the scheduler counts them: pod_requests.h */
     unsigned foreign_gates; /* gates of others (Kueue, an autoscaler), which are waited for */
     int32_t priority;
-    unsigned foreign; /* bits of enum pod_foreign */
+    uint32_t created; /* grows with metadata.creationTimestamp, by seconds; 0: none */
     unsigned toleration_count;
     const char *owner_kind, *owner_name, *owner_uid; /* the controller; NULL: none */
     const char *hostname, *subdomain;                /* spec; NULL: none */

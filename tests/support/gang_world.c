@@ -62,6 +62,7 @@ struct pod_record *world_record_of(const struct world *world, const struct world
                                                      .value_count = 1};
     const struct selector_term term = {.requirements = &requirement, .requirement_count = 1};
     const struct world_gang *gang = pod->gang >= 0 ? &world->gangs[pod->gang] : NULL;
+    bool beyond = gang && pod->index >= gang->size;
     const struct pod_record draft = {
         .namespace = "d",
         .name = pod->name,
@@ -74,11 +75,14 @@ struct pod_record *world_record_of(const struct world *world, const struct world
         .gated = pod->gated,
         .requests = {.amounts = {[RESOURCE_PODS] = 1}, .others = &gpus, .other_count = 1},
         .priority = gang ? gang->priority : 0,
+        .created = pod->serial,
         .gang = {.key = gang ? key : NULL,
                  .group = gang ? key + 2 : NULL,
                  .found_by = gang ? LABEL_GANG : NULL,
                  .index = pod->index,
-                 .size = gang ? gang->size : 0},
+                 .size = gang ? gang->size : 0,
+                 .unit = pod->unit,
+                 .problem = beyond ? "its index is beyond the gang's pods" : NULL},
         .annotations = {.labels = labels, .count = label_count},
         .affinity = {.terms = &term, .term_count = pin != NULL},
     };

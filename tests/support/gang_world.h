@@ -42,6 +42,8 @@ struct world_node {
 
 struct world_pod {
     bool exists, gated, terminating;
+    bool foreign; /* it says that it is of gang `gang`, and is another job's, or one too many */
+    uint32_t unit;
     bool by_hand; /* somebody bound it without asking anybody */
     uint32_t serial, version;
     int gang; /* -1: of no gang */
@@ -54,6 +56,7 @@ struct world_pod {
 
 struct world_gang {
     bool exists, gate, same_names;
+    uint32_t unit;
     uint32_t size;
     unsigned gpus;
     int32_t priority;

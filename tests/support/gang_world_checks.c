@@ -17,7 +17,7 @@ unsigned world_bound(const struct world *world, unsigned gang)
 {
     unsigned bound = 0;
     for (size_t i = 0; i < world->pod_count; i++)
-        bound += world->pods[i].exists && !world->pods[i].terminating &&
+        bound += world->pods[i].exists && !world->pods[i].terminating && !world->pods[i].foreign &&
                  world->pods[i].gang == (int)gang && world->pods[i].node >= 0;
     return bound;
 }

@@ -66,7 +66,7 @@ static bool has_pod(const struct world *world, unsigned gang, uint32_t index, bo
 {
     for (size_t i = 0; i < world->pod_count; i++) {
         const struct world_pod *pod = &world->pods[i];
-        if (pod->exists && pod->gang == (int)gang && pod->index == index &&
+        if (pod->exists && pod->gang == (int)gang && pod->index == index && !pod->foreign &&
             (same_names || !pod->terminating))
             return true;
     }
@@ -83,6 +83,7 @@ static struct world_pod *add_member(struct world *world, unsigned number, uint32
     pod->index = index;
     pod->gpus = gang->gpus;
     pod->gated = gang->gate;
+    pod->unit = gang->unit;
     if (gang->same_names)
         snprintf(pod->name, sizeof(pod->name), "g%u-%u", number, index);
     else
@@ -117,7 +118,7 @@ static void bind_by_hand(struct world *world)
         return;
     for (size_t i = 0; i < world->pod_count; i++)
         if (world->pods[i].exists && world->pods[i].gang == (int)number &&
-            world->pods[i].index == index)
+            world->pods[i].index == index && !world->pods[i].foreign)
             pod = &world->pods[i];
     if (pod && (pod->gated || pod->terminating || pod->node >= 0))
         return; /* the API server binds none that has gates */
@@ -134,10 +135,11 @@ void world_make_gang(struct world *world, unsigned number)
 {
     struct world_gang *gang = &world->gangs[number];
     for (size_t i = 0; i < world->pod_count; i++)
-        if (world->pods[i].exists && world->pods[i].gang == (int)number)
+        if (world->pods[i].exists && world->pods[i].gang == (int)number && !world->pods[i].foreign)
             return; /* the last one's are not all gone */
     *gang = (struct world_gang){
         .exists = true,
+        .unit = ++world->serials,
         .gate = world_chance(world, 60),
         .same_names = world_chance(world, 50),
         .size = 1 + world_draw(world, WORLD_SIZE),
@@ -163,8 +165,29 @@ void world_end_gang(struct world *world, unsigned number)
     world->gangs[number].exists = false;
     for (size_t i = 0; i < world->pod_count; i++)
         if (world->pods[i].exists && world->pods[i].gang == (int)number &&
-            !world->pods[i].terminating)
+            !world->pods[i].terminating && !world->pods[i].foreign)
             remove_pod(world, &world->pods[i]);
+}
+
+/* Another job uses a gang's name, or the gang's own grows. Neither is ever complete. */
+static void add_foreign(struct world *world)
+{
+    unsigned number = world_draw(world, WORLD_GANGS);
+    const struct world_gang *gang = &world->gangs[number];
+    bool grows = world_chance(world, 50);
+    if (!gang->exists || gang->size < 2)
+        return;
+    struct world_pod *pod = add_pod(world);
+    if (!pod)
+        return;
+    pod->foreign = true;
+    pod->gang = (int)number;
+    pod->unit = grows ? gang->unit : ++world->serials;
+    pod->index = grows ? gang->size : world_draw(world, gang->size);
+    pod->gpus = gang->gpus;
+    pod->gated = world_chance(world, 50);
+    snprintf(pod->name, sizeof(pod->name), "foreign-%u", pod->serial);
+    world_pod_changes(world, pod);
 }
 
 static void add_other(struct world *world)
@@ -281,7 +304,7 @@ static void pod_step(struct world *world)
         remove_pod(world, pod);
     else if (world_chance(world, 1))
         bind_by_hand(world);
-    else if (pod->gang < 0 ? world_chance(world, 40) : world_chance(world, 4))
+    else if (pod->gang < 0 || pod->foreign ? world_chance(world, 40) : world_chance(world, 4))
         remove_pod(world, pod);
     else
         schedule(world, pod);
@@ -305,8 +328,10 @@ void world_step(struct world *world)
         disaster(world);
     else if (what < 95)
         trouble_node(world);
-    else if (what < 97)
+    else if (what < 96)
         add_other(world);
+    else if (what < 97)
+        add_foreign(world);
     else if (what < 99)
         world_make_gang(world, world_draw(world, WORLD_GANGS));
     else
@@ -341,6 +366,20 @@ static bool settle_turn(struct world *world)
     return worked;
 }
 
+/* What a gang may well wait for. Foreign pods must not stop what has been placed. */
+static bool is_in_the_way(const struct world *world, const struct world_pod *pod)
+{
+    if (pod->gang < 0)
+        return true;
+    for (size_t i = 0; pod->foreign && i < world->pod_count; i++) {
+        const struct world_pod *own = &world->pods[i];
+        if (own->gang == pod->gang && own->exists && !own->foreign && !own->terminating &&
+            own->node >= 0 && !own->by_hand && world->gangs[own->gang].exists)
+            return false;
+    }
+    return pod->foreign;
+}
+
 bool world_settle(struct world *world)
 {
     repair(world);
@@ -351,7 +390,7 @@ bool world_settle(struct world *world)
         world_node_changes(world, i);
     }
     for (size_t i = 0; i < world->pod_count; i++)
-        if (world->pods[i].gang < 0 && !world->pods[i].terminating)
+        if (is_in_the_way(world, &world->pods[i]) && !world->pods[i].terminating)
             remove_pod(world, &world->pods[i]);
     unsigned quiet = 0;
     for (unsigned turn = 0; turn < 300 && quiet < 25; turn++)

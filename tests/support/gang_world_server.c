@@ -27,6 +27,8 @@ static enum gang_task_result patch(struct world *world, const struct gang_task *
     snprintf(version, sizeof(version), "%u", pod->version);
     if (strcmp(version, task->resource_version) != 0)
         return TASK_CONFLICT;
+    if (pod->foreign)
+        world_violate(world, "a pod is written to that does not belong", pod);
     for (size_t i = 0; i < COUNT_OF(world_notes); i++) {
         const char *value = label_set_find(&task->annotations, world_notes[i]);
         if (value && i == NOTE_PLAN && *value && world->fault == WORLD_LOSES_PLANS)

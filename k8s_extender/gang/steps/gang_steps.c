@@ -3,6 +3,7 @@
 #include "k8s_extender/gang/annotations.h"
 #include "k8s_extender/gang/gang_members.h"
 #include "k8s_extender/gang/gang_outputs.h"
+#include "k8s_extender/gang/gang_outsiders.h"
 #include "k8s_extender/gang/gang_recovery.h"
 #include "k8s_extender/gang/steps/gang_candidates.h"
 #include "k8s_extender/gang/steps/gang_planning.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define SHORT_MILLISECONDS 10000u
+#define OWNERS_TOLD 8u            /* of those that use the name of another's gang */
 #define SERVICE_PREFIX "parplan-" /* of subdomains that the admission policy gave */
 
 static void wait_until(struct gang *gang, uint64_t due)
@@ -36,7 +38,8 @@ static const struct pod_record *spokesman(const struct gang *gang)
     for (uint32_t i = 0; i < gang->slot_count; i++)
         if (gang->slots[i].pod)
             return gang->slots[i].pod;
-    return gang->member_count ? gang->members[0] : NULL;
+    const struct pod_record *first = gang_first_member(gang);
+    return first || !gang->member_count ? first : gang->members[0];
 }
 
 static void tell(struct gang_machine *machine, const struct pod_record *pod, bool warning,
@@ -46,13 +49,48 @@ static void tell(struct gang_machine *machine, const struct pod_record *pod, boo
         gang_events_add(&machine->events, pod, warning, reason, message);
 }
 
+/* --- what does not belong --------------------------------------------------------------- */
+
+/* One pod of each owner is told. */
+static void tell_outsiders(struct gang_machine *machine, const struct gang *gang)
+{
+    char text[GANG_REASON_BYTES];
+    uint32_t told[OWNERS_TOLD];
+    unsigned count = 0;
+    for (size_t i = 0; gang->outsiders && i < gang->member_count && count < OWNERS_TOLD; i++) {
+        const struct pod_record *pod = gang->members[i];
+        bool known = false;
+        for (unsigned t = 0; t < count; t++)
+            known |= told[t] == pod->gang.unit;
+        if (known || !gang_outsider_reason(gang, pod, text))
+            continue;
+        tell(machine, pod, true, "GangRefused", text);
+        told[count++] = pod->gang.unit;
+    }
+}
+
+/* What is placed stays as it is. */
+static void tell_resized(struct gang_machine *machine, const struct gang *gang)
+{
+    char text[GANG_REASON_BYTES];
+    if (!gang->placed_size || !gang->said_size || gang->said_size == gang->placed_size)
+        return;
+    snprintf(text, sizeof(text),
+             "gang %s was placed as %u pods and now says %u; it goes on as %u: delete what made it "
+             "and make it anew to have %u",
+             gang->key, gang->placed_size, gang->said_size, gang->placed_size, gang->said_size);
+    tell(machine, spokesman(gang), true, "GangResized", text);
+}
+
 /* --- before there is a plan ---------------------------------------------------------- */
 
 static int ask_size(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
 {
-    const struct pod_record *pod = gang->members[0];
+    const struct pod_record *pod = gang_first_member(gang);
+    if (!pod)
+        return 0; /* all its pods are ending */
     if (pod->gang.size || !pod->gang.size_owner) {
-        if (gang->size || pod->gang.size) /* or all its pods are ending */
+        if (gang->size)
             return 0;
         snprintf(gang->reason, sizeof(gang->reason),
                  "gang %s: nothing says how many pods it has; set annotation " ANNOTATION_SIZE,
@@ -424,6 +462,8 @@ int gang_step(struct gang_machine *machine, struct gang *gang, struct gang_task 
     gang->due = UINT64_MAX;
     gang->wants_plan = false;
     gang->looked_frees = cluster_state_frees(machine->state);
+    tell_outsiders(machine, gang);
+    tell_resized(machine, gang);
     if (gang->problem[0]) {
         snprintf(gang->reason, sizeof(gang->reason), "%s", gang->problem);
         tell(machine, gang->problem_pod, true, "GangRefused", gang->problem);

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "k8s_extender/gang/annotations.h"
 #include "k8s_extender/gang/gang_outputs.h"
+#include "k8s_extender/gang/gang_outsiders.h"
 #include "k8s_extender/gang/gang_table.h"
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static int name_pod(struct gang_task *ret, const struct pod_record *pod)
 
 int gang_task_ask_size(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
 {
-    const struct pod_record *pod = gang->members[0];
+    const struct pod_record *pod = gang_first_member(gang);
     if (task_init(machine, gang, TASK_ASK_SIZE, ret) < 0 || name_pod(ret, pod) < 0)
         return fail(ret);
     ret->size_from = pod->gang.size_from;

@@ -363,6 +363,58 @@ static void fails_cleanly(void **state)
     unit_test_expect_clean_failures(read_once, &pod);
 }
 
+static uint32_t unit_of(const struct pod *pod)
+{
+    CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
+    CLEANUP(json_value) struct json_value *tree = make_tree(pod);
+    struct gang_identity got;
+    assert_non_null(arena);
+    assert_int_equal(gang_identity_read(tree, true, arena, &got, NULL), 0);
+    return got.unit;
+}
+
+/* Jobs of one JobSet count through; two Jobs under one name do not. */
+static void knows_whose_index_it_is(void **state)
+{
+    (void)state;
+#define NAMED "'parplan.io/gang':'mine',"
+#define OTHER(uid) "{'kind':'Job','name':'o','uid':'" uid "','controller':true}"
+#define SET(uid) NAMED "'jobset.sigs.k8s.io/jobset-uid':'" uid "'," JOB
+#define WORKERS NAMED "'leaderworkerset.sigs.k8s.io/worker-index':'1',"
+#define GROUP(key) WORKERS "'leaderworkerset.sigs.k8s.io/group-key':'" key "'"
+    static const struct {
+        struct pod one, two;
+        bool same;
+    } rows[] = {
+        {{.labels = NAMED JOB, .owner = OTHER("1")},
+         {.labels = NAMED JOB, .owner = OTHER("1")},
+         true},
+        {{.labels = NAMED JOB, .owner = OTHER("1")},
+         {.labels = NAMED JOB, .owner = OTHER("2")},
+         false},
+        {{.labels = SET("s"), .owner = OTHER("1")},
+         {.labels = SET("s"), .owner = OTHER("2")},
+         true},
+        {{.labels = SET("s"), .owner = OTHER("1")},
+         {.labels = SET("t"), .owner = OTHER("1")},
+         false},
+        {{.labels = GROUP("k"), .owner = OTHER("1")},
+         {.labels = GROUP("k"), .owner = OTHER("2")},
+         true},
+    };
+    static const struct pod without[] = {
+        {.labels = NAMED JOB},
+        {.labels = NAMED JOB, .annotations = "'parplan.io/index':'3'", .owner = OTHER("1")},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_true(unit_of(&rows[i].one) > 0);
+        if ((unit_of(&rows[i].one) == unit_of(&rows[i].two)) != rows[i].same)
+            fail_msg("row %zu", i);
+    }
+    for (size_t i = 0; i < COUNT_OF(without); i++)
+        assert_int_equal(unit_of(&without[i]), 0);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(says_when_a_pod_is_in_a_gang),
     cmocka_unit_test(knows_the_frameworks),
@@ -371,6 +423,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(knows_workers_and_launchers),
     cmocka_unit_test(answers_for_its_gate),
     cmocka_unit_test(knows_its_outputs),
+    cmocka_unit_test(knows_whose_index_it_is),
     cmocka_unit_test(fails_cleanly),
 };
 

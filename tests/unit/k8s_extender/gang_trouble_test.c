@@ -172,6 +172,194 @@ static void a_release_that_may_stand_is_taken_back(void **state)
     assert_non_null(node_in_plan(&bench, "nodes=n[1,3]"));
 }
 
+/* --- pods that do not belong ------------------------------------------------------------ */
+
+#define SHAPE                                                                                      \
+    ",\"parplan.io/plan-shape\":\"pods=2 gpus=8 tp=8 cp=1 ep=1 etp=8 pp=1 vpp=1 dp=2 shard=1 "     \
+    "replicate=2 order=tp-cp-ep-dp-pp\""
+#define RELEASED(node) ",\"parplan.io/node\":\"" node "\"" SHAPE
+
+/* Job x has been released, and pod 0 is bound, with the plan on it. */
+struct released_gang {
+    struct pod_words first, second;
+    char outputs[2500];
+};
+
+static void set_released(struct bench *bench, struct released_gang *ret)
+{
+    ret->first = (struct pod_words){
+        .name = "a", .gang = "g", .index = "0", .job = "x", .created = "2026-01-01T00:00:00Z"};
+    ret->second = ret->first;
+    ret->second.name = "b";
+    ret->second.index = "1";
+    ret->first.spec = ret->second.spec = GATE;
+    bench_set_pod(bench, &ret->first);
+    bench_set_pod(bench, &ret->second);
+    assert_int_equal(bench_run(bench), TASK_PATCH_POD);
+    assert_non_null(node_in_plan(bench, "nodes=n[1-2]"));
+    snprintf(ret->outputs, sizeof(ret->outputs), "%s%s", bench->annotations, RELEASED("n1"));
+    ret->first.annotations = ret->outputs;
+    ret->first.spec = ON("n1");
+    ret->first.version = "2";
+    bench_set_pod(bench, &ret->first);
+}
+
+static void a_second_job_does_not_stop_a_released_gang(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    struct gang_answer answer;
+    bench_init(&bench);
+    bench_set_node(&bench, "n3", true);
+    set_released(&bench, &gang);
+    /* It is older, and as large as it likes. */
+    const struct pod_words other = {.name = "c",
+                                    .gang = "g",
+                                    .index = "1",
+                                    .size = "3",
+                                    .job = "y",
+                                    .created = "2025-01-01T00:00:00Z"};
+    bench_set_pod(&bench, &other);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "b");
+    assert_true(bench.released);
+    assert_string_equal(bench.node, "n2");
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    const char *words = "gang d/g: the name is in use by Job x; pod c of Job y waits until that is "
+                        "gone: give each its own name in label parplan.io/gang";
+    assert_said(&bench, words);
+    assert_int_equal(bench_ask(&bench, &other, "n3", &answer), ANSWER_REFUSED);
+    assert_string_equal(answer.text, words);
+}
+
+/* Whatever is heard first. */
+static void the_first_of_two_jobs_has_the_name(void **state)
+{
+    (void)state;
+    static const struct pod_words pods[] = {
+        {.name = "a", .index = "0", .job = "x", .created = "2026-01-01T00:00:01Z"},
+        {.name = "b", .index = "1", .job = "x", .created = "2026-01-01T00:00:03Z"},
+        {.name = "c", .index = "0", .job = "y", .created = "2026-01-01T00:00:02Z"},
+        {.name = "d", .index = "1", .job = "y", .created = "2026-01-01T00:00:02Z"},
+    };
+    for (unsigned start = 0; start < COUNT_OF(pods); start++) {
+        CLEANUP_DONE(bench) struct bench bench;
+        bench_init(&bench);
+        for (unsigned i = 0; i < COUNT_OF(pods); i++) {
+            struct pod_words words = pods[(start + i) % COUNT_OF(pods)];
+            words.gang = "g";
+            words.spec = GATE;
+            bench_set_pod(&bench, &words);
+        }
+        assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+        assert_string_equal(bench.patched, "a");
+        assert_said(&bench, "the name is in use by Job x; pod ");
+        assert_said(&bench, "GangPlanned: gang d/g: 2 pods placed");
+    }
+}
+
+static void the_name_passes_on_when_the_first_has_gone(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    bench_set_node(&bench, "n3", true);
+    set_released(&bench, &gang);
+    struct pod_words first = {
+        .name = "c", .gang = "g", .size = "1", .job = "y", .created = "2027-01-01T00:00:00Z"};
+    first.spec = GATE;
+    bench_set_pod(&bench, &first);
+    gang_machine_remove_pod(bench.machine, "u-b");
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    gang_machine_remove_pod(bench.machine, "u-a");
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "c");
+    assert_said(&bench, "GangPlanned: gang d/g: 1 pods placed");
+}
+
+/* Its index was given by hand, so that no owner says where it belongs. */
+static void a_doubled_index_does_not_stop_a_placed_gang(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    set_released(&bench, &gang);
+    const struct pod_words other = {.name = "c", .gang = "g", .index = "0", .spec = GATE};
+    const struct pod_words wrong = {.name = "d", .gang = "g", .index = "x", .spec = GATE};
+    bench_set_pod(&bench, &other);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "b");
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_said(&bench, "GangRefused: gang d/g: pod c has index 0, which is pod a's");
+    gang_machine_remove_pod(bench.machine, "u-c");
+    bench_set_pod(&bench, &wrong);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_said(&bench, "GangRefused: gang d/g: pod d: parplan.io/index");
+    gang_machine_remove_pod(bench.machine, "u-b");
+    gang.second.name = "e";
+    bench_set_pod(&bench, &gang.second);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "e");
+    assert_true(bench.released);
+}
+
+static void a_gang_that_runs_does_not_grow(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    char words[200];
+    bench_init(&bench);
+    bench_set_node(&bench, "n3", true);
+    set_released(&bench, &gang);
+    gang.second.annotations = RELEASED("n2");
+    gang.second.spec = ON("n2");
+    gang.second.version = "2";
+    bench_set_pod(&bench, &gang.second);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    const struct pod_words third = {.name = "c", .gang = "g", .index = "2", .job = "x"};
+    bench_set_pod(&bench, &third);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    const char *id = strstr(gang.outputs, "id=");
+    assert_non_null(id);
+    snprintf(words, sizeof(words),
+             "GangRefused: gang d/g runs with 2 pods under plan %.16s; pod c has index 2 and is "
+             "none of them: delete the Job and make it anew with more pods to grow",
+             id + 3);
+    assert_said(&bench, words);
+    /* What is lost is made good all the same. */
+    gang_machine_remove_pod(bench.machine, "u-b");
+    const struct pod_words again = {
+        .name = "d", .gang = "g", .index = "1", .job = "x", .spec = GATE};
+    bench_set_pod(&bench, &again);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "d");
+    assert_string_equal(bench.node, "n2");
+}
+
+static void a_gang_that_runs_does_not_shrink(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    set_released(&bench, &gang);
+    gang.first.size = gang.second.size = "1";
+    gang.first.version = "3";
+    gang.second.index = "0";
+    gang_machine_remove_pod(bench.machine, "u-b");
+    bench_set_pod(&bench, &gang.first);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_said(&bench, "GangResized: gang d/g was placed as 2 pods and now says 1; it goes on as "
+                        "2: delete what made it and make it anew to have 1");
+    struct gang_counts counts;
+    gang_machine_count(bench.machine, &counts);
+    assert_int_equal(counts.gangs[GANG_DEGRADED], 1);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -180,6 +368,12 @@ int main(void)
         cmocka_unit_test(a_plan_that_does_not_include_it_is_given_up),
         cmocka_unit_test(a_gang_that_others_have_placed_runs),
         cmocka_unit_test(a_release_that_may_stand_is_taken_back),
+        cmocka_unit_test(a_second_job_does_not_stop_a_released_gang),
+        cmocka_unit_test(the_first_of_two_jobs_has_the_name),
+        cmocka_unit_test(the_name_passes_on_when_the_first_has_gone),
+        cmocka_unit_test(a_doubled_index_does_not_stop_a_placed_gang),
+        cmocka_unit_test(a_gang_that_runs_does_not_grow),
+        cmocka_unit_test(a_gang_that_runs_does_not_shrink),
     };
     return unit_test_main("k8s_extender/gang_trouble", tests, COUNT_OF(tests));
 }

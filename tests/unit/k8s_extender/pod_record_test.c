@@ -28,6 +28,35 @@ static struct pod_record *read_pod(const char *quoted, struct error_info *err)
     return text ? pod_record_parse(text, strlen(text), err) : NULL;
 }
 
+static uint32_t created_of(const char *time)
+{
+    CLEANUP_MEMORY char *text =
+        quoted_json("{'metadata':{'name':'p','creationTimestamp':'%s'}}", time);
+    assert_non_null(text);
+    CLEANUP(pod_record) struct pod_record *pod = pod_record_parse(text, strlen(text), NULL);
+    assert_non_null(pod);
+    return pod->created;
+}
+
+static void knows_which_came_first(void **state)
+{
+    (void)state;
+    static const char *const times[] = {
+        "2000-01-01T00:00:00Z", "2025-12-31T23:59:59Z", "2026-01-01T00:00:00Z",
+        "2026-01-01T00:00:01Z", "2026-01-01T00:59:59Z", "2026-01-01T01:00:00Z",
+        "2026-01-31T23:00:00Z", "2026-02-01T00:00:00Z", "2026-12-31T00:00:00Z",
+        "2027-01-01T00:00:00Z", "2099-12-31T23:59:59Z",
+    };
+    static const char *const wrong[] = {"", "2026", "2026-01-01T00:00:0", "2026-xx-01T00:00:00Z"};
+    for (size_t i = 0; i < COUNT_OF(times); i++) {
+        assert_true(created_of(times[i]) > 0);
+        if (i > 0 && created_of(times[i]) <= created_of(times[i - 1]))
+            fail_msg("%s is not after %s", times[i], times[i - 1]);
+    }
+    for (size_t i = 0; i < COUNT_OF(wrong); i++)
+        assert_int_equal(created_of(wrong[i]), 0);
+}
+
 static void keeps_a_gangs_pod(void **state)
 {
     (void)state;
@@ -280,6 +309,7 @@ static void fails_cleanly(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(keeps_a_gangs_pod),
+    cmocka_unit_test(knows_which_came_first),
     cmocka_unit_test(keeps_what_places_it),
     cmocka_unit_test(keeps_little_of_a_plain_pod),
     cmocka_unit_test(knows_phases),

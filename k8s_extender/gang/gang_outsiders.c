@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "k8s_extender/gang/gang_outsiders.h"
+#include "k8s_extender/gang/annotations.h"
+#include "k8s_extender/gang/gang_members.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN_CHARACTERS 100
+
+bool gang_pod_is_live(const struct pod_record *pod)
+{
+    return pod->phase != POD_SUCCEEDED && pod->phase != POD_FAILED && !pod->terminating;
+}
+
+bool gang_pod_is_placed(const struct pod_record *pod) { return pod->node || gang_promise_of(pod); }
+
+static unsigned claim_of(const struct pod_record *pod)
+{
+    if (gang_promise_of(pod))
+        return 2;
+    return pod->node ? 1 : 0;
+}
+
+static int compare_texts(const char *left, const char *right)
+{
+    return strcmp(left ? left : "", right ? right : "");
+}
+
+bool gang_claims_before(const struct pod_record *pod, const struct pod_record *other)
+{
+    if (claim_of(pod) != claim_of(other))
+        return claim_of(pod) > claim_of(other);
+    if (pod->created != other->created)
+        return pod->created < other->created;
+    int owners = compare_texts(pod->owner_uid, other->owner_uid);
+    return owners ? owners < 0 : compare_texts(pod->uid, other->uid) < 0;
+}
+
+void gang_find_holder(struct gang *gang)
+{
+    const struct pod_record *best = NULL;
+    for (size_t i = 0; i < gang->member_count; i++) {
+        const struct pod_record *pod = gang->members[i];
+        if (gang_pod_is_live(pod) && pod->gang.unit && (!best || gang_claims_before(pod, best)))
+            best = pod;
+    }
+    gang->holder = best ? best->gang.unit : 0;
+}
+
+bool gang_is_of_holder(const struct gang *gang, const struct pod_record *pod)
+{
+    return !pod->gang.unit || !gang->holder || pod->gang.unit == gang->holder;
+}
+
+const struct pod_record *gang_first_member(const struct gang *gang)
+{
+    for (size_t i = 0; i < gang->member_count; i++)
+        if (gang_pod_is_live(gang->members[i]) && gang_is_of_holder(gang, gang->members[i]))
+            return gang->members[i];
+    return NULL;
+}
+
+/* --- why --------------------------------------------------------------------------------- */
+
+static const char *kind_of(const struct pod_record *pod)
+{
+    return pod && pod->owner_kind ? pod->owner_kind : "owner";
+}
+
+static const char *owner_of(const struct pod_record *pod)
+{
+    return pod && pod->owner_name ? pod->owner_name : "?";
+}
+
+static void tell_holder(const struct gang *gang, const struct pod_record *pod,
+                        char text[GANG_REASON_BYTES])
+{
+    const struct pod_record *holder = gang_first_member(gang);
+    bool again = strcmp(owner_of(pod), owner_of(holder)) == 0;
+    if (again)
+        snprintf(text, GANG_REASON_BYTES,
+                 "gang %s: pods of an earlier %s %.*s are still there; pod %s of the new one waits "
+                 "until they have gone",
+                 gang->key, kind_of(holder), SHOWN_CHARACTERS, owner_of(holder), pod->name);
+    else
+        snprintf(text, GANG_REASON_BYTES,
+                 "gang %s: the name is in use by %s %.*s; pod %s of %s %.*s waits until that is "
+                 "gone: give each its own name in label " LABEL_GANG,
+                 gang->key, kind_of(holder), SHOWN_CHARACTERS, owner_of(holder), pod->name,
+                 kind_of(pod), SHOWN_CHARACTERS, owner_of(pod));
+}
+
+static void tell_size(const struct gang *gang, const struct pod_record *pod, uint32_t index,
+                      char text[GANG_REASON_BYTES])
+{
+    snprintf(text, GANG_REASON_BYTES,
+             "gang %s runs with %" PRIu32 " pods%s%s; pod %s has index %" PRIu32
+             " and is none of them: delete the %s and make it anew with more pods to grow",
+             gang->key, gang->size, gang->plan ? " under plan " : "",
+             gang->plan ? gang->plan->id : "", pod->name, index, kind_of(pod));
+}
+
+bool gang_outsider_reason(const struct gang *gang, const struct pod_record *pod,
+                          char text[GANG_REASON_BYTES])
+{
+    uint32_t index = gang_index_of(gang, pod);
+    const struct gang_slot *slot = index < gang->slot_count ? &gang->slots[index] : NULL;
+    const struct pod_record *seated = slot ? slot->pod : NULL;
+    if (!gang_pod_is_live(pod) || (seated && strcmp(seated->uid, pod->uid) == 0))
+        return false;
+    if (!gang_is_of_holder(gang, pod)) {
+        tell_holder(gang, pod, text);
+    } else if (!gang->placed_size) {
+        return false; /* then it stops the gang: gang->problem */
+    } else if (!slot && index != GANG_INDEX_NONE) {
+        tell_size(gang, pod, index, text);
+    } else if (pod->gang.problem) {
+        snprintf(text, GANG_REASON_BYTES, "gang %s: pod %s: %s", gang->key, pod->name,
+                 pod->gang.problem);
+    } else if (!slot) {
+        snprintf(text, GANG_REASON_BYTES,
+                 "gang %s: pod %s has no index; set annotation " ANNOTATION_INDEX, gang->key,
+                 pod->name);
+    } else if (seated) {
+        snprintf(text, GANG_REASON_BYTES,
+                 "gang %s: pod %s has index %" PRIu32 ", which is pod %s's; each index must be "
+                 "there once: give each job a label " LABEL_GANG " of its own",
+                 gang->key, pod->name, index, seated->name);
+    } else {
+        return false;
+    }
+    return true;
+}

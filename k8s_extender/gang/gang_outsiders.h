@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gang_outsiders: pods that say that they belong to a gang, and do not count as its pods: of
+ * another Job (or whatever owns them) that uses the gang's name, beyond the size with which it was
+ * placed, or of an index that another pod has. They must not stop those that do belong.
+ *
+ * Of several owners (gang_identity.unit) the one holds the name of which a pod is released, else
+ * the one of which a pod is bound, else the one whose first pod was created first; then the uids
+ * decide. All that stands in the objects, so a restart gives the same answer. When all its pods
+ * have gone the next owner has the name.
+ */
+#ifndef K8S_EXTENDER_GANG_GANG_OUTSIDERS_H
+#define K8S_EXTENDER_GANG_GANG_OUTSIDERS_H
+
+#include "k8s_extender/gang/gang_state.h"
+
+/* Neither over nor terminating. */
+bool gang_pod_is_live(const struct pod_record *pod);
+/* Bound, or released by what stands on it. */
+bool gang_pod_is_placed(const struct pod_record *pod);
+/* Which of two pods has the better claim to the gang's name, or to an index; never both. */
+bool gang_claims_before(const struct pod_record *pod, const struct pod_record *other);
+/* Sets gang->holder from the members. */
+void gang_find_holder(struct gang *gang);
+/* Whether that member is of the owner that holds the name. */
+bool gang_is_of_holder(const struct gang *gang, const struct pod_record *pod);
+/* The first member that is live and of the holder; NULL: none. */
+const struct pod_record *gang_first_member(const struct gang *gang);
+/* Whether the pod is an outsider of a gang that is refreshed; then the text is one line that says
+ * why. */
+bool gang_outsider_reason(const struct gang *gang, const struct pod_record *pod,
+                          char text[GANG_REASON_BYTES]);
+
+#endif
