@@ -47,13 +47,27 @@ void gang_machine_free(struct gang_machine *machine)
 
 /* --- what happens -------------------------------------------------------------------- */
 
+/* A node that comes or goes is news for the gangs that have pods on it. */
+static void tell_gangs(struct gang_machine *machine, const char *node)
+{
+    for (size_t i = 0; gang_machine_synced(machine) && i < machine->gang_count; i++) {
+        struct gang *gang = machine->gangs[i];
+        for (uint32_t slot = 0; !gang->dirty && slot < gang->slot_count; slot++)
+            gang->dirty =
+                gang->slots[slot].state == SLOT_BOUND && strcmp(gang->slots[slot].node, node) == 0;
+    }
+}
+
 int gang_machine_set_node(struct gang_machine *machine, struct node_record *node)
 {
+    if (!cluster_state_node(machine->state, node->name))
+        tell_gangs(machine, node->name);
     return cluster_state_set_node(machine->state, node, NULL);
 }
 
 void gang_machine_remove_node(struct gang_machine *machine, const char *name)
 {
+    tell_gangs(machine, name);
     cluster_state_remove_node(machine->state, name);
 }
 
@@ -168,6 +182,8 @@ int gang_machine_end_list(struct gang_machine *machine, enum gang_list list)
         return 0;
     sweep(machine, list);
     machine->listing[list] = false;
+    for (size_t i = 0; !gang_machine_synced(machine) && i < machine->gang_count; i++)
+        machine->gangs[i]->dirty = true; /* before, no node was known to be gone */
     machine->listed[list] = true;
     if (list == LIST_PODS && machine->fresh_list && machine->leads)
         machine->settled = true;

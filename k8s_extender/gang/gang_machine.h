@@ -20,9 +20,9 @@
  * deleted, so that its owner makes another. If nothing is bound and there is no other node,
  * everything released is taken back: no gang starts in part. A gang without pods is forgotten.
  *
- * What others do behind its back: a pod that is bound by hand begins nothing, and the plan goes around
- * it. Pods of another owner under the same name, or beyond what was placed, are told so one by one and
- * stop nothing (gang_outsiders.h).
+ * What others do behind its back: a pod that is bound by hand begins nothing, and the plan goes
+ * around it. Pods of another owner under the same name, or beyond what was placed, are told so one
+ * by one and stop nothing (gang_outsiders.h).
  *
  * Everything is rebuilt from the objects: state is what the annotations and bindings say, and only
  * deadlines start again. A reservation is held from the plan on, until the pod is bound (it then

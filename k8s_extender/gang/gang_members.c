@@ -230,6 +230,12 @@ static void set_state(struct gang_slot *slot)
     }
 }
 
+static bool is_doomed(const struct gang_machine *machine, const struct gang_slot *slot)
+{
+    return slot->state == SLOT_BOUND && gang_machine_synced(machine) &&
+           !cluster_state_node(machine->state, slot->node);
+}
+
 static void admit(struct gang *gang, const struct pod_record *pod)
 {
     uint32_t index = gang_index_of(gang, pod);
@@ -259,7 +265,8 @@ static int fill_slots(const struct gang_machine *machine, struct gang *gang)
         if (remember_pod(slot) < 0)
             return -1;
         set_state(slot);
-        if (slot->pod)
+        slot->doomed = is_doomed(machine, slot);
+        if (slot->pod && !slot->doomed)
             slot->missing_since = 0;
         else if (!slot->missing_since)
             slot->missing_since = machine->now + 1;
@@ -361,26 +368,30 @@ bool gang_has_started(const struct gang *gang) { return gang->bound > gang->stra
 const char *gang_meant_node(const struct gang *gang, uint32_t index)
 {
     const struct gang_slot *slot = &gang->slots[index];
-    if (slot->state == SLOT_BOUND || slot->state == SLOT_PROMISED)
+    if ((slot->state == SLOT_BOUND && !slot->doomed) || slot->state == SLOT_PROMISED)
         return slot->node;
     return gang->plan ? gang->plan->nodes[index] : NULL;
 }
 
 /* The place of a lost pod is kept for its successor, for a while: else whoever waits for room would
- * have it before the owner has made another. */
-static bool is_awaited(const struct gang_machine *machine, const struct gang *gang,
-                       const struct gang_slot *slot)
+ * have it before the owner has made another. So is the new place of one that is doomed. */
+static uint64_t kept_until(const struct gang_machine *machine, const struct gang *gang,
+                           uint32_t index)
 {
-    return slot->state == SLOT_EMPTY && gang_has_started(gang) &&
-           machine->now < slot->missing_since + machine->settings.release_milliseconds;
+    const struct gang_slot *slot = &gang->slots[index];
+    const char *node = gang_meant_node(gang, index);
+    bool lost = slot->state == SLOT_EMPTY && gang_has_started(gang);
+    bool moves = slot->doomed && node && strcmp(node, slot->node) != 0;
+    uint64_t until = slot->missing_since + machine->settings.release_milliseconds;
+    return (lost || moves) && machine->now < until ? until : 0;
 }
 
 static const char *wanted_node(const struct gang_machine *machine, const struct gang *gang,
                                uint32_t index)
 {
     const struct gang_slot *slot = &gang->slots[index];
-    if (is_awaited(machine, gang, slot))
-        return gang_meant_node(gang, index);
+    if (kept_until(machine, gang, index))
+        return slot->fate == FATE_LOST ? NULL : gang_meant_node(gang, index);
     bool refused = gang->problem[0] && !gang_has_begun(gang);
     bool asks = slot->state == SLOT_WAITING || slot->state == SLOT_PROMISED;
     return asks && !refused && slot->fate != FATE_LOST ? gang_meant_node(gang, index) : NULL;
@@ -389,9 +400,13 @@ static const char *wanted_node(const struct gang_machine *machine, const struct 
 /* What is given back first makes room for what is taken: no node counts twice in between. */
 int gang_reserve(struct gang_machine *machine, struct gang *gang)
 {
+    gang->kept_until = UINT64_MAX;
     for (uint32_t i = 0; i < gang->slot_count; i++) {
         struct gang_slot *slot = &gang->slots[i];
         const char *node = wanted_node(machine, gang, i);
+        uint64_t until = kept_until(machine, gang, i);
+        if (until && until < gang->kept_until)
+            gang->kept_until = until;
         if (slot->reserved && (!node || strcmp(node, slot->reserved) != 0))
             (void)gang_slot_reserve(machine, gang, slot, NULL);
     }
@@ -419,7 +434,7 @@ void gang_set_phase(struct gang *gang)
 int gang_refresh(struct gang_machine *machine, struct gang *gang)
 {
     if (!gang->dirty)
-        return 0;
+        return machine->now < gang->kept_until ? 0 : gang_reserve(machine, gang);
     gang->problem[0] = '\0';
     gang->problem_pod = NULL;
     gang->due = 0;
@@ -434,7 +449,8 @@ int gang_refresh(struct gang_machine *machine, struct gang *gang)
     if (gang_adopt_plan(gang) < 0)
         return -1;
     for (uint32_t i = 0; i < gang->slot_count; i++)
-        if (gang->slots[i].state == SLOT_EMPTY || gang->slots[i].state == SLOT_BOUND)
+        if (gang->slots[i].state == SLOT_EMPTY ||
+            (gang->slots[i].state == SLOT_BOUND && !gang->slots[i].doomed))
             gang->slots[i].fate = FATE_FINE;
     if (gang_reserve(machine, gang) < 0)
         return -1;

@@ -8,7 +8,8 @@
 
 #include "k8s_extender/gang/gang_state.h"
 
-/* Does nothing unless the gang is dirty. -1: out of memory; it stays dirty. */
+/* Does nothing unless the gang is dirty, or a place has been kept for long enough. -1: out of
+ * memory; it stays dirty. */
 int gang_refresh(struct gang_machine *machine, struct gang *gang);
 /* Whether a pod of it has been released: then the others follow. What is bound by hand begins
  * nothing: it is one more pod whose node is given. */
@@ -25,7 +26,7 @@ const char *gang_pin_of(const struct pod_record *pod);
 /* Where it was released to, by its annotation: only of pods that are not gated; NULL: nowhere. */
 const char *gang_promise_of(const struct pod_record *pod);
 
-/* The node that the pod of that index is on, or is to have; NULL: none yet. */
+/* The node that the pod of that index is on, or it or its successor is to have; NULL: none yet. */
 const char *gang_meant_node(const struct gang *gang, uint32_t index);
 
 #endif

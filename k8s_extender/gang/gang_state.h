@@ -34,11 +34,12 @@ struct gang_slot {
     enum slot_state state;
     const char *node; /* PROMISED, BOUND */
     bool pinned;      /* PROMISED: nothing can change its node any more */
+    bool doomed;      /* BOUND to a node that is gone: only its successor can be placed */
     bool stray;       /* BOUND, and was never released: somebody bound it by hand */
     enum slot_fate fate;
     uint64_t bad_since;     /* STRANDED: since then; 0: it is not */
     char *reserved;         /* the node where a reservation is held; NULL: none */
-    uint64_t missing_since; /* EMPTY: since then; 0: it is not */
+    uint64_t missing_since; /* EMPTY or doomed: since then; 0: neither */
 
     /* What was asked of the API server for the pod of that uid; a new pod starts afresh. */
     char *uid;
@@ -84,6 +85,8 @@ struct gang {
     const struct pod_record *problem_pod;
     char reason[GANG_REASON_BYTES]; /* why its pods wait */
     enum gang_phase phase;
+    uint64_t
+        kept_until; /* then the next place of a lost pod is given up; UINT64_MAX: none is kept */
 
     /* The size, where only the owner knows it. */
     uint32_t asked_size;

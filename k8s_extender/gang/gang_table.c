@@ -113,6 +113,7 @@ static struct gang *add_gang(struct gang_machine *machine, const char *key)
         return NULL;
     }
     gang->arrival = ++machine->arrivals;
+    gang->kept_until = UINT64_MAX;
     machine->gangs[machine->gang_count++] = gang;
     return gang;
 }

@@ -120,8 +120,7 @@ static const char *explain(const char *what, unsigned gang)
 static const char *check_short(unsigned number)
 {
     const struct world_gang *gang = &world->gangs[number];
-    unsigned bound = world_bound(world, number);
-    if (world_room(world, gang->gpus) >= gang->size - bound)
+    if (world_room(world, gang->gpus) >= world_missing(world, number))
         return explain("a gang stays placed in part though there is room", number);
     for (unsigned other = 0; other < WORLD_GANGS; other++)
         if (other != number)
@@ -129,7 +128,8 @@ static const char *check_short(unsigned number)
     if (!world_settle(world))
         return "it never comes to rest without the other gangs";
     placed_short++;
-    return world_bound(world, number) == gang->size
+    bool whole = world_bound(world, number) == gang->size;
+    return whole || world_room(world, gang->gpus) < world_missing(world, number)
                ? NULL
                : explain("a gang stays placed in part, alone in the cluster", number);
 }

@@ -119,6 +119,8 @@ struct gang_machine *world_restarted(struct world *world);
 /* Pods of that gang that are bound, or released to a node and not bound. */
 unsigned world_bound(const struct world *world, unsigned gang);
 unsigned world_promised(const struct world *world, unsigned gang);
+/* Pods of it that have or need a place: those that are not bound, or on a node that is gone. */
+unsigned world_missing(const struct world *world, unsigned gang);
 /* Free pods' worth of GPUs on good nodes. */
 unsigned world_room(const struct world *world, unsigned gpus);
 

@@ -22,6 +22,17 @@ unsigned world_bound(const struct world *world, unsigned gang)
     return bound;
 }
 
+unsigned world_missing(const struct world *world, unsigned gang)
+{
+    unsigned missing = world->gangs[gang].size - world_bound(world, gang);
+    for (size_t i = 0; i < world->pod_count; i++) {
+        const struct world_pod *pod = &world->pods[i];
+        missing += pod->exists && !pod->terminating && pod->gang == (int)gang && !pod->foreign &&
+                   pod->node >= 0 && !world->nodes[pod->node].exists;
+    }
+    return missing;
+}
+
 /* Where the pod was told to go, and may still. */
 int world_promise_of(const struct world *world, const struct world_pod *pod)
 {

@@ -135,7 +135,7 @@ void world_make_gang(struct world *world, unsigned number)
 {
     struct world_gang *gang = &world->gangs[number];
     for (size_t i = 0; i < world->pod_count; i++)
-        if (world->pods[i].exists && world->pods[i].gang == (int)number && !world->pods[i].foreign)
+        if (world->pods[i].exists && world->pods[i].gang == (int)number)
             return; /* the last one's are not all gone */
     *gang = (struct world_gang){
         .exists = true,
@@ -226,6 +226,10 @@ static void trouble_node(struct world *world)
     for (size_t i = 0; !node->exists && i < world->pod_count; i++)
         if (world->pods[i].exists && world->pods[i].node == (int)number)
             remove_pod(world, &world->pods[i]);
+    /* The scheduler has not heard yet. */
+    for (size_t i = 0; !node->exists && i < world->pod_count; i++)
+        if (world_promise_of(world, &world->pods[i]) == (int)number && world_chance(world, 50))
+            bind_pod(world, &world->pods[i], world_node_names[number]);
 }
 
 static struct world_pod *any_pod(struct world *world)
@@ -300,7 +304,8 @@ static void pod_step(struct world *world)
     struct world_pod *pod = any_pod(world);
     if (!pod)
         return;
-    if (pod->terminating)
+    bool collected = pod->node >= 0 && !world->nodes[pod->node].exists && world_chance(world, 10);
+    if (pod->terminating || collected)
         remove_pod(world, pod);
     else if (world_chance(world, 1))
         bind_by_hand(world);
@@ -380,11 +385,29 @@ static bool is_in_the_way(const struct world *world, const struct world_pod *pod
     return pod->foreign;
 }
 
+/* Pods that were bound there too late are in nobody's way, for as long as they stay. */
+static bool stays_away(struct world *world, unsigned number)
+{
+    bool doomed = false;
+    for (size_t i = 0; !world->nodes[number].exists && i < world->pod_count; i++) {
+        struct world_pod *pod = &world->pods[i];
+        bool here = pod->exists && !pod->terminating && pod->node == (int)number;
+        if (here && (pod->by_hand || pod->gang < 0)) {
+            remove_pod(world, pod);
+            remove_pod(world, pod);
+        }
+        doomed |= here && !pod->by_hand && pod->gang >= 0;
+    }
+    return doomed;
+}
+
 bool world_settle(struct world *world)
 {
     repair(world);
     repair(world); /* also the list of who leads only now */
     for (unsigned i = 0; i < WORLD_NODES; i++) {
+        if (stays_away(world, i))
+            continue;
         world->nodes[i] =
             (struct world_node){.exists = true, .ready = true, .gpus = WORLD_NODE_GPUS};
         world_node_changes(world, i);

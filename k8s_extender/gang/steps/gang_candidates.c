@@ -21,7 +21,7 @@ static int tally_slots(const struct gang *gang, struct node_tallies *tallies)
         if (node && !tally)
             return -1;
         if (tally)
-            tally->bound += gang->slots[i].state == SLOT_BOUND;
+            tally->bound += gang->slots[i].state == SLOT_BOUND && !gang->slots[i].doomed;
     }
     return 0;
 }
@@ -67,7 +67,10 @@ static void judge_waiting(const struct gang_machine *machine, struct gang *gang,
                           struct gang_slot *slot, struct node_tally *tally)
 {
     measure(machine, gang, tally);
-    if (!fits(machine, tally->node, slot->pod)) {
+    /* What is doomed is pinned to where it was to go: its successor is not. */
+    bool fit = slot->doomed ? cluster_state_node(machine->state, tally->node) != NULL
+                            : fits(machine, tally->node, slot->pod);
+    if (!fit) {
         slot->fate = FATE_LOST;
     } else if (tally->promised + tally->waiting < tally->room) {
         tally->waiting++;
@@ -86,7 +89,7 @@ static void judge_slots(const struct gang_machine *machine, struct gang *gang,
         struct gang_slot *slot = &gang->slots[i];
         const char *node = gang_meant_node(gang, i);
         struct node_tally *tally = node ? node_tallies_find(tallies, node) : NULL;
-        if (slot->state != state)
+        if (slot->state != state && !(state == SLOT_WAITING && slot->doomed))
             continue;
         if (!tally)
             slot->fate = FATE_LOST;
@@ -325,7 +328,7 @@ static const char *kept_node(const struct gang *gang, uint32_t index)
     return gang_meant_node(gang, index);
 }
 
-/* -1: out of memory; 1: a bound pod is on a node that nobody knows. */
+/* -1: out of memory; 1: a bound pod is on a node that cannot be planned with. */
 static int fix_nodes(struct gang *gang, struct demand *demand, struct gang_problem *problem)
 {
     uint32_t *fixed = arena_allocate_array(problem->arena, gang->size, sizeof(*fixed));
@@ -335,10 +338,11 @@ static int fix_nodes(struct gang *gang, struct demand *demand, struct gang_probl
         const char *node = kept_node(gang, i);
         fixed[i] = node ? cluster_view_find(problem->view, node) : VIEW_NODE_NONE;
         if (node && fixed[i] == VIEW_NODE_NONE && slot->state != SLOT_EMPTY) {
-            snprintf(gang->reason, sizeof(gang->reason),
-                     "gang %s: pod %s is on node %s, which is gone; it is waited for until that "
-                     "pod is deleted",
-                     gang->key, slot->pod->name, node);
+            snprintf(
+                gang->reason, sizeof(gang->reason),
+                "gang %s: pod %s is on node %s, which has no GPUs that are known; it is waited "
+                "for until that pod is deleted",
+                gang->key, slot->pod->name, node);
             return 1;
         }
         struct node_tally *tally =
@@ -347,7 +351,7 @@ static int fix_nodes(struct gang *gang, struct demand *demand, struct gang_probl
             return -1;
         if (tally) {
             tally->promised++;
-            tally->bound += slot->state == SLOT_BOUND;
+            tally->bound += slot->state == SLOT_BOUND && !slot->doomed;
         }
     }
     return fixed ? 0 : -1;

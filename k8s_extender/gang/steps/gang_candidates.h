@@ -14,7 +14,8 @@ struct gang_judgement {
 
 /* Sets every slot's fate: a node that is gone, that the scheduler would refuse, or where there is
  * no room but what this gang has reserved itself, will not do. After the deadline (gang->late) a
- * pod pinned to a node without room counts as stranded too. */
+ * pod pinned to a node without room counts as stranded too. What is bound to a node that is gone is
+ * judged as its successor will be. */
 int gang_judge(struct gang_machine *machine, struct gang *gang, struct gang_judgement *ret);
 
 /* Everything that planning needs, as a copy. Pods that are bound or released, and unless nothing is

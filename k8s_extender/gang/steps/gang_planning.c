@@ -117,7 +117,8 @@ static bool holds(struct gang_machine *machine, struct gang *gang, const struct 
         return false;
     for (uint32_t i = 0; i < gang->size; i++) {
         const struct gang_slot *slot = &gang->slots[i];
-        bool stays = slot->state == SLOT_BOUND || slot->state == SLOT_PROMISED;
+        bool bound = slot->state == SLOT_BOUND && !slot->doomed;
+        bool stays = bound || slot->state == SLOT_PROMISED;
         if (stays && slot->fate != FATE_STRANDED && strcmp(slot->node, plan->nodes[i]) != 0)
             return false;
     }

@@ -143,6 +143,14 @@ static bool refuse_foreign(struct gang_machine *machine, struct gang *gang)
     return false;
 }
 
+static const struct gang_slot *find_doomed(const struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (gang->slots[i].doomed)
+            return &gang->slots[i];
+    return NULL;
+}
+
 /* Whether all are there and nothing is in the way; else gang->reason is set. */
 static bool is_complete(struct gang_machine *machine, struct gang *gang)
 {
@@ -151,6 +159,14 @@ static bool is_complete(struct gang_machine *machine, struct gang *gang)
                  "gang %s waits for its pods: %u of %u are there, the first that is missing has "
                  "index %u",
                  gang->key, gang->present, gang->size, first_missing(gang));
+        return false;
+    }
+    const struct gang_slot *doomed = find_doomed(gang);
+    if (doomed) {
+        snprintf(gang->reason, sizeof(gang->reason),
+                 "gang %s: pod %s is bound to node %s, which is gone; the others wait until that "
+                 "pod is deleted",
+                 gang->key, doomed->pod->name, doomed->node);
         return false;
     }
     if (gang->foreign_gates) {
@@ -430,7 +446,7 @@ static bool awaits_plan(const struct gang_machine *machine, struct gang *gang)
 static bool includes_strays(const struct gang *gang)
 {
     for (uint32_t i = 0; i < gang->slot_count; i++)
-        if (gang->slots[i].stray && gang->plan &&
+        if (gang->slots[i].stray && !gang->slots[i].doomed && gang->plan &&
             strcmp(gang->slots[i].node, gang->plan->nodes[i]) != 0)
             return false;
     return true;
@@ -475,6 +491,7 @@ int gang_step(struct gang_machine *machine, struct gang *gang, struct gang_task 
         gang->deadline = 0;
         gang->late = false;
         gang->phase = GANG_RUNNING;
+        wait_until(gang, gang->kept_until);
         return make_service(machine, gang, ret);
     }
     bool placed = gang->plan || gang_has_begun(gang);

@@ -360,6 +360,43 @@ static void a_gang_that_runs_does_not_shrink(void **state)
     assert_int_equal(counts.gangs[GANG_DEGRADED], 1);
 }
 
+/* --- bound to a node that is gone ---------------------------------------------------------- */
+
+/* The scheduler had not heard yet. What collects such pods is in no hurry. */
+static void a_pod_on_a_lost_node_holds_up_nobody(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    bench_set_node(&bench, "n3", true);
+    bench_set_node(&bench, "n4", true);
+    set_released(&bench, &gang);
+    gang_machine_remove_node(bench.machine, "n1");       /* that pod a has been bound to */
+    gang_machine_remove_node(bench.machine, "n2");       /* that pod b is meant for */
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD); /* the new plan, on pod a all the same */
+    assert_string_equal(bench.patched, "a");
+    assert_non_null(node_in_plan(&bench, "nodes=n[3-4]"));
+    snprintf(gang.outputs, sizeof(gang.outputs), "%s%s", bench.annotations, RELEASED("n1"));
+    gang.first.version = "3";
+    bench_set_pod(&bench, &gang.first);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "b");
+    assert_string_equal(bench.node, "n4");
+    /* The place of pod a's successor is kept. */
+    struct gang_answer answer;
+    const struct pod_words other = {.name = "o", .gpus = 1};
+    assert_int_equal(bench_ask(&bench, &other, "n3", &answer), ANSWER_SOME);
+    assert_false(answer.passes[0]);
+    gang_machine_remove_pod(bench.machine, "u-a");
+    gang.first = (struct pod_words){
+        .name = "c", .gang = "g", .index = "0", .job = "x", .created = "2026-01-02T00:00:00Z"};
+    gang.first.spec = GATE;
+    bench_set_pod(&bench, &gang.first);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "c");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -374,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_doubled_index_does_not_stop_a_placed_gang),
         cmocka_unit_test(a_gang_that_runs_does_not_grow),
         cmocka_unit_test(a_gang_that_runs_does_not_shrink),
+        cmocka_unit_test(a_pod_on_a_lost_node_holds_up_nobody),
     };
     return unit_test_main("k8s_extender/gang_trouble", tests, COUNT_OF(tests));
 }
