@@ -59,9 +59,9 @@ static void write_pod(const struct pod_words *words, struct text_buffer *out)
         text_buffer_add(out, ",\"creationTimestamp\":\"%s\"", words->created);
     if (words->job)
         text_buffer_add(out,
-                        ",\"ownerReferences\":[{\"kind\":\"Job\",\"name\":\"%s\",\"uid\":\"o-%s\","
+                        ",\"ownerReferences\":[{\"kind\":\"%s\",\"name\":\"%s\",\"uid\":\"o-%s\","
                         "\"controller\":true}]",
-                        words->job, words->job);
+                        words->kind ? words->kind : "Job", words->job, words->job);
     if (words->gang)
         text_buffer_add(out, ",\"resourceVersion\":\"%s\",\"labels\":{\"parplan.io/gang\":\"%s\"}",
                         version, words->gang);

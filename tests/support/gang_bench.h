@@ -23,6 +23,7 @@ struct pod_words {
     const char *annotations, *spec; /* more of them, as JSON */
     const char *version, *phase;
     const char *job, *created; /* the Job that owns it; its index is then the completion index */
+    const char *kind;          /* of that owner, where it is no Job */
     unsigned gpus;
 };
 

@@ -143,6 +143,14 @@ static bool refuse_foreign(struct gang_machine *machine, struct gang *gang)
     return false;
 }
 
+/* As a StatefulSet leaves it that is not Parallel: pod 0 will never be ready while it is held. */
+static bool is_ordered(const struct gang *gang)
+{
+    const struct pod_record *pod = gang_first_member(gang);
+    return pod && pod->owner_kind && strcmp(pod->owner_kind, "StatefulSet") == 0 &&
+           gang->present > 0 && first_missing(gang) == gang->present;
+}
+
 static const struct gang_slot *find_doomed(const struct gang *gang)
 {
     for (uint32_t i = 0; i < gang->slot_count; i++)
@@ -157,8 +165,11 @@ static bool is_complete(struct gang_machine *machine, struct gang *gang)
     if (gang->present < gang->size) {
         snprintf(gang->reason, sizeof(gang->reason),
                  "gang %s waits for its pods: %u of %u are there, the first that is missing has "
-                 "index %u",
-                 gang->key, gang->present, gang->size, first_missing(gang));
+                 "index %u%s",
+                 gang->key, gang->present, gang->size, first_missing(gang),
+                 is_ordered(gang) ? "; if its StatefulSet makes a pod only when the one before is "
+                                    "ready, make it anew with podManagementPolicy: Parallel"
+                                  : "");
         return false;
     }
     const struct gang_slot *doomed = find_doomed(gang);

@@ -112,6 +112,13 @@ static size_t count_leaves(const struct cluster_topology *cluster, const uint32_
     return count_different(scratch, count);
 }
 
+/* Labels that number their tiers ("tier-0", "network-node-layer-3") name nothing to a reader. */
+static const char *leaf_word(const struct cluster_topology *cluster)
+{
+    const char *name = cluster_tier_name(cluster, 0);
+    return strpbrk(name, "0123456789") ? "leaf" : name;
+}
+
 static void add_where(struct sentence *sentence, const struct gang_words_success *success,
                       uint32_t *scratch)
 {
@@ -122,7 +129,7 @@ static void add_where(struct sentence *sentence, const struct gang_words_success
     size_t nodes = count_different(scratch, problem->pods);
     add(sentence, " on %zu node%s", nodes, plural(nodes));
     if (leaves > 0)
-        add(sentence, " under %zu %s switch%s", leaves, cluster_tier_name(cluster, 0),
+        add(sentence, " under %zu %s switch%s", leaves, leaf_word(cluster),
             leaves == 1 ? "" : "es");
 }
 
@@ -130,7 +137,7 @@ static void add_where(struct sentence *sentence, const struct gang_words_success
 static void add_pipelines(struct sentence *sentence, const struct gang_words_success *success)
 {
     const struct mapping_cost *cost = &success->placement->outlook.cost;
-    const char *leaf = cluster_tier_name(success->problem->view->cluster, 0);
+    const char *leaf = leaf_word(success->problem->view->cluster);
     uint64_t all = 0, out = 0, gpus = success->problem->gpus_per_pod;
     for (unsigned slot = 0; slot < cost->slot_count; slot++) {
         all += cost->pairs[TRAFFIC_PP][slot];

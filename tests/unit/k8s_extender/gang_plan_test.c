@@ -17,6 +17,17 @@
     "    - {name: l4, tier: leaf, nodes: \"n[25-32]\"}\n"                                          \
     "    - {name: s, tier: spine, children: \"l[1-4]\"}\n"
 
+/* As labels name them that count their tiers. */
+#define COUNTED_TIERS                                                                              \
+    "schema: parplan.cluster/1\n"                                                                  \
+    "kinds: {h100: {preset: dgx-h100}}\n"                                                          \
+    "nodes: [{names: \"n[1-8]\", kind: h100}]\n"                                                   \
+    "fabric:\n"                                                                                    \
+    "  tiers: [tier-0]\n"                                                                          \
+    "  switches:\n"                                                                                \
+    "    - {name: l1, tier: tier-0, nodes: \"n[1-4]\"}\n"                                          \
+    "    - {name: l2, tier: tier-0, nodes: \"n[5-8]\"}\n"
+
 #define TWO_KINDS                                                                                  \
     "schema: parplan.cluster/1\n"                                                                  \
     "kinds: {a: {preset: dgx-a100-80}, h: {preset: dgx-h100}}\n"                                   \
@@ -60,6 +71,8 @@ static const struct plan_case fits[] = {
     {FOUR_LEAVES, NULL, 16, 8, "tp=8 pp=4 dp=4", NULL, GANG_PLANNED, "tp=8,pp=4,dp=4",
      "tp=8,pp=4,dp=4 on 16 nodes under 2 leaf switches; pipelines stay under one leaf: 0 of 12 "
      "links cross"},
+    {COUNTED_TIERS, NULL, 8, 8, "tp=8 pp=2 dp=4", NULL, GANG_PLANNED, "tp=8,pp=2,dp=4",
+     "on 8 nodes under 2 leaf switches; pipelines stay under one leaf: 0 of 4 links cross"},
     {FOUR_LEAVES, NULL, 4, 8, "parplan=tp=8,pp=2", NULL, GANG_PLANNED, "tp=8,pp=2,dp=2",
      "on 4 nodes under 1 leaf switch"},
     {FOUR_LEAVES, NULL, 16, 8, "model=llama3-70b global-batch=512 tp=8", NULL, GANG_PLANNED,

@@ -397,6 +397,26 @@ static void a_pod_on_a_lost_node_holds_up_nobody(void **state)
     assert_string_equal(bench.patched, "c");
 }
 
+/* --- pods that are not made ------------------------------------------------------------- */
+
+static void a_stateful_set_that_waits_for_its_first_pod_is_told_so(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    const struct pod_words first = {
+        .name = "s-0", .gang = "g", .size = "4", .job = "s", .kind = "StatefulSet", .spec = GATE};
+    bench_set_pod(&bench, &first);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_int_equal(gang_machine_tick(bench.machine, 11000), 0);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_string_equal(
+        bench.said,
+        "GangIncomplete: gang d/g waits for its pods: 1 of 4 are there, the first that is missing "
+        "has index 1; if its StatefulSet makes a pod only when the one before is ready, make it "
+        "anew with podManagementPolicy: Parallel\n");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -412,6 +432,7 @@ int main(void)
         cmocka_unit_test(a_gang_that_runs_does_not_grow),
         cmocka_unit_test(a_gang_that_runs_does_not_shrink),
         cmocka_unit_test(a_pod_on_a_lost_node_holds_up_nobody),
+        cmocka_unit_test(a_stateful_set_that_waits_for_its_first_pod_is_told_so),
     };
     return unit_test_main("k8s_extender/gang_trouble", tests, COUNT_OF(tests));
 }
