@@ -510,6 +510,7 @@ EXTENDER_SOURCES := \
 	k8s_extender/extender/leader.c \
 	k8s_extender/extender/live_config.c \
 	k8s_extender/extender/main.c \
+	k8s_extender/extender/probe.c \
 	k8s_extender/extender/reports.c \
 	k8s_extender/extender/routes.c \
 	k8s_extender/extender/verbs.c \
@@ -631,6 +632,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/list_watch_test.c \
 	tests/unit/k8s_extender/pod_event_test.c \
 	tests/unit/k8s_extender/pod_patch_test.c \
+	tests/unit/k8s_extender/probe_test.c \
 	tests/unit/k8s_extender/program_options_test.c \
 	tests/unit/mapping/block_order_test.c \
 	tests/unit/mapping/fabric_tree_test.c \

@@ -91,6 +91,8 @@ static const struct program_option rules[] = {
      AT(stale_seconds), 1, 86400, NULL},
     {"workers", "N", "requests to the API server under way at once; default 4", OPTION_NUMBER,
      AT(workers), 1, 64, NULL},
+    {"probe", "URL", "only ask another one, as http://127.0.0.1:8888/readyz; exit status 0 or 1",
+     OPTION_TEXT, AT(probe), 0, 0, NULL},
     {"bind", NULL, "write bindings too (bindVerb), as a last veto", OPTION_FLAG, AT(bind), 0, 0,
      NULL},
 };

@@ -24,6 +24,7 @@ struct extender_options {
     unsigned stale_seconds; /* how old what was last heard may be while the API server is away */
     unsigned workers;       /* requests that are under way at once */
     bool bind;              /* answer bind, and write the bindings */
+    const char *probe;      /* ask that URL and end; NULL: serve */
 };
 
 /* *ret_done: --help or --version was all. Errors are bad usage: exit status 2. */

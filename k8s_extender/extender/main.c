@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* parplan-extender: starts the threads, waits for a signal, stops in order. */
 #include "k8s_extender/extender/extender.h"
+#include "k8s_extender/extender/probe.h"
 #include "k8s_extender/extender/verbs.h"
 #include <errno.h>
 #include <malloc.h>
@@ -117,33 +118,44 @@ static int serve(struct extender *extender, const sigset_t *signals, struct erro
     return status;
 }
 
-int main(int argc, char **argv)
+static int tell(const struct error_info *err)
+{
+    fprintf(stderr, "parplan-extender: %s\n", err->text);
+    return err->kind == ERROR_INPUT ? BAD_USAGE : EXIT_FAILURE;
+}
+
+/* The exit status. */
+static int run(const struct extender_options *options)
 {
     struct error_info err = {.kind = ERROR_NONE};
-    struct extender_options options;
     struct extender extender;
-    bool done;
-    if (extender_options_parse(argc, argv, &options, &done, &err) < 0) {
-        fprintf(stderr, "parplan-extender: %s\n", err.text);
-        return err.kind == ERROR_INPUT ? BAD_USAGE : EXIT_FAILURE;
-    }
-    if (done)
-        return EXIT_SUCCESS;
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
-    signal(SIGPIPE, SIG_IGN);
     mallopt(M_ARENA_MAX, ARENAS); /* a heap for each connection's thread would stay for good */
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    int status = extender_open(&extender, &options, &err);
-    bool failed = true;
-    if (status == 0) {
-        status = serve(&extender, &signals, &err);
-        failed = status < 0 || extender.failed;
-        extender_close(&extender);
-    }
+    if (extender_open(&extender, options, &err) < 0)
+        return tell(&err);
+    int status = serve(&extender, &signals, &err);
+    bool failed = extender.failed;
+    extender_close(&extender);
     if (status < 0)
-        fprintf(stderr, "parplan-extender: %s\n", err.text);
-    return status < 0 && err.kind == ERROR_INPUT ? BAD_USAGE : failed ? EXIT_FAILURE : EXIT_SUCCESS;
+        return tell(&err);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    struct extender_options options;
+    bool done;
+    if (extender_options_parse(argc, argv, &options, &done, &err) < 0)
+        return tell(&err);
+    if (done)
+        return EXIT_SUCCESS;
+    signal(SIGPIPE, SIG_IGN);
+    if (options.probe)
+        return probe_ask(options.probe, &err) < 0 ? tell(&err) : EXIT_SUCCESS;
+    return run(&options);
 }

@@ -108,6 +108,12 @@ print_question() {
         spec: .spec.template.spec}, Nodes: null, NodeNames: $ARGS.positional}' -- "$@"
 }
 
+# expect_probe PATH STATUS: as an exec probe has it, in at most one line.
+expect_probe() {
+    run_client "$PARPLAN_BUILD/parplan-extender" --probe "$extender_url/$1"
+    expect_status "$2" && expect "lines" "$(grep -c . <<<"${stderr:-}" || true)" "$2"
+}
+
 # It lives, answers the scheduler at once, and refuses with a reason; pods without GPUs pass.
 expect_refusals() {
     run_client curl -s --max-time 5 "$extender_url/healthz"
@@ -172,8 +178,11 @@ expect_part_kept() {
     sleep 1
     expect_refusals
     not_ready
+    expect_probe readyz 1
+    expect_probe healthz 0
     restart_api_server
     wait_for 60 "readiness" extender_ready
+    expect_probe readyz 0
     submit_job train 16 "${plan[@]}" gate
     expect_placed train 16
 }

@@ -78,6 +78,7 @@ static const struct {
     {"--lease-namespace a.b", "--lease-namespace: 'a.b' is no name of a namespace"},
     {"--config a --config b", "--config is given twice; keep one"},
     {"--bind=1", "--bind takes no value"},
+    {"--probe", "--probe needs a value: --probe URL"},
     {"--workers", "--workers needs a value: --workers N"},
     {"up", "unexpected word 'up': parplan-extender takes options only"},
 };
