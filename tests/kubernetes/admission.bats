@@ -224,6 +224,40 @@ Pod default .node=gpu-00 | accepted
 TABLE
 }
 
+@test "nonsense for a number is one clear line, whatever it is" {
+    local large
+    large=$(printf '8%.0s' {1..100000})
+    expect_answers <<TABLE
+Pod default tp=$large | annotation parplan.io/tp: a text of 100000 characters is no whole number; write it in digits, as "8"
+Job default pp=$large | annotation parplan.io/pp: a text of 100000 characters is no whole number; write it in digits, as "8"
+PyTorchJob default size=$large | annotation parplan.io/size: a text of 100000 characters is no whole number; write it in digits, as "8"
+Pod default tp= | annotation parplan.io/tp: "" is no whole number; write it in digits, as "8"
+Pod default tp=0 | annotation parplan.io/tp: "0" is no whole number; write it in digits, as "8"
+Pod default tp=-8 | annotation parplan.io/tp: "-8" is no whole number; write it in digits, as "8"
+Pod default tp=+8 | annotation parplan.io/tp: "+8" is no whole number; write it in digits, as "8"
+Pod default tp=8.0 | annotation parplan.io/tp: "8.0" is no whole number; write it in digits, as "8"
+Pod default tp=1e3 | annotation parplan.io/tp: "1e3" is no whole number; write it in digits, as "8"
+Pod default tp=0x8 | annotation parplan.io/tp: "0x8" is no whole number; write it in digits, as "8"
+Pod default tp=８ | annotation parplan.io/tp: "８" is no whole number; write it in digits, as "8"
+Pod default tp=NaN | annotation parplan.io/tp: "NaN" is no whole number; write it in digits, as "8"
+Pod default tp=<=8,>=2,<=4 | annotation parplan.io/tp: "<=8,>=2,<=4" is no whole number; write it in digits, as "8"
+Pod default order=$large | policy order: order=(no order) is not among the orders that are allowed; use order=tp-cp-ep-dp-pp, and tell the program
+TABLE
+}
+
+# blank_answer JQ: the answer to a pod whose tp is that.
+blank_answer() {
+    print_answer "$(print_object Pod default | jq ".metadata.annotations[\"parplan.io/tp\"] = $1" |
+        kubectl --as=trainer create --dry-run=server -f - 2>&1)"
+}
+
+@test "blanks and line ends in a number are told" {
+    expect "blank" "$(blank_answer '" 8"')" 'annotation parplan.io/tp: " 8" is no whole number; write it in digits, as "8"'
+    expect "blanks" "$(blank_answer '"   "')" 'annotation parplan.io/tp: "   " is no whole number; write it in digits, as "8"'
+    expect "line end" "$(blank_answer '"8\n"')" 'annotation parplan.io/tp: a text of more than one line is no whole number; write it in digits, as "8"'
+    expect "two lines" "$(blank_answer '"8\nall is well"')" 'annotation parplan.io/tp: a text of more than one line is no whole number; write it in digits, as "8"'
+}
+
 # misplaced KIND JQ: what the API server says to a gang of two annotations that the filter has moved.
 misplaced() {
     local said
