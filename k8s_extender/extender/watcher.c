@@ -105,7 +105,8 @@ static int take_object(void *context, enum watch_change change, const char *text
     int status = node ? take_node(extender->machine, change, node)
                       : take_pod(extender->machine, change, pod);
     heard_something(watcher);
-    extender_wake(extender);
+    if (gang_machine_synced(extender->machine)) /* before, nothing is to be done */
+        extender_wake(extender);
     pthread_mutex_unlock(&extender->lock);
     return status;
 }
