@@ -865,6 +865,7 @@ FUZZ_TESTS := \
 BENCHES := \
 	tests/bench/extender_bench.c \
 	tests/bench/fabric_bench.c \
+	tests/bench/gang_machine_bench.c \
 	tests/bench/gang_plan_bench.c \
 	tests/bench/mapping_quality_bench.c \
 	tests/bench/node_cache_bench.c \

@@ -47,6 +47,13 @@ void gang_machine_free(struct gang_machine *machine)
 
 /* --- what happens -------------------------------------------------------------------- */
 
+/* What was well may not be so any more. */
+static void look_again(struct gang_machine *machine)
+{
+    for (size_t i = 0; i < machine->gang_count; i++)
+        machine->gangs[i]->smooth_until = 0;
+}
+
 /* A node that comes or goes is news for the gangs that have pods on it. */
 static void tell_gangs(struct gang_machine *machine, const char *node)
 {
@@ -60,14 +67,19 @@ static void tell_gangs(struct gang_machine *machine, const char *node)
 
 int gang_machine_set_node(struct gang_machine *machine, struct node_record *node)
 {
+    bool changed = false;
     if (!cluster_state_node(machine->state, node->name))
         tell_gangs(machine, node->name);
-    return cluster_state_set_node(machine->state, node, NULL);
+    int status = cluster_state_set_node(machine->state, node, &changed);
+    if (changed)
+        look_again(machine);
+    return status;
 }
 
 void gang_machine_remove_node(struct gang_machine *machine, const char *name)
 {
     tell_gangs(machine, name);
+    look_again(machine);
     cluster_state_remove_node(machine->state, name);
 }
 
@@ -126,6 +138,8 @@ int gang_machine_set_pod(struct gang_machine *machine, struct pod_record *pod)
     }
     bool member = pod->gang.key != NULL;
     struct gang *gang = member ? gang_table_prepare(machine, pod) : NULL;
+    const struct pod_record *known = cluster_state_pod(machine->state, pod->uid);
+    bool expected = gang && known && gang_version_is_expected(gang, known, pod);
     if ((member && !gang) || take_out(machine, pod, &change) < 0) {
         pod_record_free(pod);
         if (gang)
@@ -134,6 +148,10 @@ int gang_machine_set_pod(struct gang_machine *machine, struct pod_record *pod)
     }
     int status = cluster_state_set_pod(machine->state, pod, NULL);
     put_in(machine, change.uid, status == 0 ? gang : change.gang);
+    const struct pod_record *taken =
+        status == 0 && expected ? cluster_state_pod(machine->state, change.uid) : NULL;
+    if (taken)
+        gang_take_version(machine, gang, taken);
     put_in(machine, change.named_uid, change.named_gang);
     struct gang *const touched[] = {gang, change.gang, change.named_gang};
     for (size_t i = 0; i < COUNT_OF(touched); i++) {
@@ -280,7 +298,8 @@ static bool is_quiet(const struct gang_machine *machine, const struct gang *gang
 {
     if (gang->dirty || machine->now >= gang->due)
         return false;
-    return gang->phase == GANG_RUNNING || gang->looked_frees == cluster_state_frees(machine->state);
+    return gang->phase == GANG_RUNNING || machine->now < gang->smooth_until ||
+           gang->looked_frees == cluster_state_frees(machine->state);
 }
 
 /* From where the last one ended, so that no gang's tasks wait for all of another's. */

@@ -90,14 +90,16 @@ static void find_master(struct gang *gang)
     bool workers = false, others = false;
     for (size_t i = 0; i < gang->member_count; i++) {
         const struct pod_record *pod = gang->members[i];
-        const char *rank = pod_record_annotation(pod, ANNOTATION_NODE_RANK);
         char next[16];
         if (!gang_is_of_holder(gang, pod))
             continue;
-        snprintf(next, sizeof(next), "%u", pod->gang.index + 1);
-        workers |= pod->gang.worker;
         others |= !pod->gang.worker;
-        if (pod->gang.worker && rank && strcmp(rank, next) == 0)
+        if (!pod->gang.worker)
+            continue;
+        workers = true;
+        const char *rank = pod_record_annotation(pod, ANNOTATION_NODE_RANK);
+        snprintf(next, sizeof(next), "%u", pod->gang.index + 1);
+        if (rank && strcmp(rank, next) == 0)
             gang->has_master = true;
     }
     if (workers && others)
@@ -437,7 +439,7 @@ int gang_refresh(struct gang_machine *machine, struct gang *gang)
         return machine->now < gang->kept_until ? 0 : gang_reserve(machine, gang);
     gang->problem[0] = '\0';
     gang->problem_pod = NULL;
-    gang->due = 0;
+    gang->due = gang->smooth_until = 0;
     if (gang->member_count == 0)
         return 0;
     gang_find_holder(gang);
@@ -455,6 +457,62 @@ int gang_refresh(struct gang_machine *machine, struct gang *gang)
     if (gang_reserve(machine, gang) < 0)
         return -1;
     gang_set_phase(gang);
+    gang->followed = gang_has_begun(gang);
     gang->dirty = false;
     return 0;
+}
+
+/* --- one pod ------------------------------------------------------------------------------ */
+
+static bool identities_alike(const struct gang_identity *left, const struct gang_identity *right)
+{
+    return left->index == right->index && left->unit == right->unit && left->size == right->size &&
+           left->job == right->job && left->jobs == right->jobs &&
+           left->completion == right->completion && left->worker == right->worker &&
+           !left->problem && !right->problem && right->key && strcmp(left->key, right->key) == 0;
+}
+
+bool gang_version_is_expected(const struct gang *gang, const struct pod_record *known,
+                              const struct pod_record *next)
+{
+    if (gang->dirty || !gang->followed || gang->outsiders > 0 || gang->problem[0] ||
+        !gang_pod_is_live(known) || !gang_pod_is_live(next) ||
+        !identities_alike(&known->gang, &next->gang))
+        return false;
+    uint32_t index = gang_index_of(gang, known);
+    bool seated = index < gang->slot_count && gang->slots[index].pod == known;
+    /* Pod 0 carries the plan. */
+    return seated && index > 0 && !known->node && gang_pod_is_placed(next) &&
+           known->foreign_gates + next->foreign_gates == 0 && known->priority == next->priority &&
+           requests_equal(&known->requests, &next->requests);
+}
+
+static void count_slot(struct gang *gang, const struct gang_slot *slot, uint32_t by)
+{
+    gang->bound += slot->state == SLOT_BOUND ? by : 0;
+    gang->promised += slot->state == SLOT_PROMISED ? by : 0;
+    gang->strays += slot->stray ? by : 0;
+}
+
+static void recount(struct gang *gang)
+{
+    gang->bound = gang->promised = gang->strays = 0;
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        count_slot(gang, &gang->slots[i], 1);
+}
+
+void gang_take_version(struct gang_machine *machine, struct gang *gang,
+                       const struct pod_record *pod)
+{
+    uint32_t index = gang_index_of(gang, pod);
+    struct gang_slot *slot = &gang->slots[index];
+    slot->pod = pod;
+    set_state(slot);
+    slot->doomed = is_doomed(machine, slot);
+    recount(gang);
+    if (slot->state == SLOT_BOUND)
+        slot->fate = FATE_FINE;
+    bool reserved = gang_slot_reserve(machine, gang, slot, wanted_node(machine, gang, index)) == 0;
+    gang->dirty = !reserved || slot->doomed || slot->stray || slot->state == SLOT_WAITING ||
+                  gang->bound == gang->size;
 }

@@ -11,6 +11,13 @@
 /* Does nothing unless the gang is dirty, or a place has been kept for long enough. -1: out of
  * memory; it stays dirty. */
 int gang_refresh(struct gang_machine *machine, struct gang *gang);
+/* Whether a new version of a member says nothing but that what was asked for has come: it has been
+ * released, or bound. Then gang_take_version does for it what gang_refresh does for all: of a gang
+ * of a thousand pods each is heard of three times. */
+bool gang_version_is_expected(const struct gang *gang, const struct pod_record *known,
+                              const struct pod_record *next);
+void gang_take_version(struct gang_machine *machine, struct gang *gang,
+                       const struct pod_record *pod);
 /* Whether a pod of it has been released: then the others follow. What is bound by hand begins
  * nothing: it is one more pod whose node is given. */
 bool gang_has_begun(const struct gang *gang);

@@ -63,6 +63,7 @@ struct gang {
     size_t member_count, member_capacity;
     uint64_t arrival;
     bool dirty;
+    bool followed; /* when it was refreshed last, pods followed its plan */
 
     /* gang_slots.c: from the members. */
     struct gang_slot *slots;
@@ -120,7 +121,10 @@ struct gang {
     uint32_t deadline_bound;
     bool late;
     uint64_t looked_frees;
-    uint64_t due; /* nothing to be done before, unless something changes */
+    uint64_t
+        smooth_until; /* all was well at the last look, which need not be repeated before; 0: no */
+    uint32_t release_from; /* slots before were released since that look */
+    uint64_t due;          /* nothing to be done before, unless something changes */
 };
 
 struct gang_machine {

@@ -326,9 +326,14 @@ static bool needs_release(const struct gang_machine *machine, struct gang *gang,
 
 static int release(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
 {
-    for (uint32_t i = 0; i < gang->slot_count; i++)
-        if (needs_release(machine, gang, i) && group_is_whole(gang, i))
-            return gang_task_release(machine, gang, i, ret);
+    bool smooth = gang->smooth_until > 0;
+    for (uint32_t i = gang->release_from; i < gang->slot_count; i++) {
+        if (!needs_release(machine, gang, i) || (!smooth && !group_is_whole(gang, i)))
+            continue;
+        gang->release_from = i + 1;
+        return gang_task_release(machine, gang, i, ret);
+    }
+    gang->release_from = gang->slot_count;
     return 0;
 }
 
@@ -421,6 +426,9 @@ static int carry_out(struct gang_machine *machine, struct gang *gang,
         return 0;
     if (!gang_has_started(gang) && gang->present < gang->size)
         return 0;
+    bool smooth = judgement->lost + judgement->blocked + judgement->stranded == 0;
+    gang->smooth_until = smooth ? machine->now + FOLLOW_MILLISECONDS : 0;
+    gang->release_from = 0;
     return release(machine, gang, ret);
 }
 
@@ -505,6 +513,12 @@ int gang_step(struct gang_machine *machine, struct gang *gang, struct gang_task 
         wait_until(gang, gang->kept_until);
         return make_service(machine, gang, ret);
     }
+    /* One look at all pods is enough to release all of them. */
+    if (machine->now < gang->smooth_until) {
+        wait_until(gang, gang->smooth_until);
+        return release(machine, gang, ret);
+    }
+    gang->smooth_until = 0;
     bool placed = gang->plan || gang_has_begun(gang);
     int status = placed ? follow(machine, gang, ret) : collect(machine, gang, ret);
     gang_set_phase(gang);

@@ -268,7 +268,9 @@ void gang_task_settle(struct gang_machine *machine, const struct gang_task *task
         machine->planning = 0;
     if (!gang)
         return;
-    gang->dirty = true;
+    /* That a pod has been released is expected: the rest goes on. */
+    bool expected = task->kind == TASK_PATCH_POD && task->node && result == TASK_SUCCEEDED;
+    gang->dirty |= !expected || !gang->followed;
     if (task->kind == TASK_PLAN && gang->plan_number == task->number) { /* no answer came */
         gang->plan_number = 0;
         gang->tried = true;
