@@ -45,16 +45,23 @@ static int draft_finish(const struct draft *draft, struct label_set *ret)
     return 0;
 }
 
+bool gang_has_master_name(const struct gang *gang)
+{
+    const struct pod_record *pod = gang->slots[0].pod;
+    bool served = pod && pod->owner_kind && strcmp(pod->owner_kind, "PyTorchJob") == 0;
+    return served || (pod && pod->hostname && pod->subdomain);
+}
+
 /* Rank 0's pod under the headless service of the gang, or by its name alone. */
 static const char *master_address(const struct gang *gang, struct arena *arena)
 {
     const struct pod_record *pod = gang->slots[0].pod;
     if (!pod)
         return "";
-    const char *host = pod->hostname ? pod->hostname : pod->name;
-    return pod->subdomain
-               ? arena_format(arena, "%s.%s.%s.svc", host, pod->subdomain, pod->namespace)
-               : arena_copy_text(arena, host);
+    /* Without a host name a pod has no name of its own under the Service. */
+    return pod->hostname && pod->subdomain
+               ? arena_format(arena, "%s.%s.%s.svc", pod->hostname, pod->subdomain, pod->namespace)
+               : arena_copy_text(arena, pod->name);
 }
 
 int gang_pod_outputs(const struct gang *gang, uint32_t index, const char *node, struct arena *arena,

@@ -10,6 +10,9 @@
 /* The annotations of the pod of that index, placed on that node: all outputs but the plan. */
 int gang_pod_outputs(const struct gang *gang, uint32_t index, const char *node, struct arena *arena,
                      struct label_set *ret);
+/* Whether rank 0's pod has a name that others can look up: a host name under a headless Service, or
+ * its own where its operator makes a Service of that name. Else MASTER_ADDR is its bare name. */
+bool gang_has_master_name(const struct gang *gang);
 /* The same, but taken back: "" each. */
 int gang_no_outputs(struct arena *arena, struct label_set *ret);
 /* parplan.io/plan alone; plan NULL: taken back. */

@@ -348,6 +348,23 @@ static int publish(struct gang_machine *machine, struct gang *gang, struct gang_
     return gang_task_write_plan(machine, gang, gang->plan, ret);
 }
 
+/* A job whose framework finds rank 0 by itself does not care: so it is no warning. */
+static void tell_nameless(struct gang_machine *machine, const struct gang *gang,
+                          const struct pod_record *pod)
+{
+    char text[GANG_REASON_BYTES];
+    if (gang->size < 2 || !gang->plan || gang_has_master_name(gang))
+        return;
+    snprintf(
+        text, sizeof(text),
+        "gang %s: MASTER_ADDR is %s, a pod's bare name, which other pods cannot look up; set %s "
+        "in the pods' template%s",
+        gang->key, pod->name,
+        pod->subdomain ? "spec.hostname" : "spec.subdomain to a headless Service",
+        pod->subdomain ? "" : ", or label " LABEL_GANG ", with which parplan makes one");
+    tell(machine, pod, false, "GangWithoutMasterName", text);
+}
+
 /* A name for rank 0 where no framework gave one: the admission policy's subdomain. It must not hold
  * up the pods: who starts first looks the name up again. */
 static int make_service(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
@@ -355,6 +372,7 @@ static int make_service(struct gang_machine *machine, struct gang *gang, struct 
     const struct pod_record *pod = gang->slots[0].pod;
     if (gang->has_service || gang->service_task || !pod)
         return 0;
+    tell_nameless(machine, gang, pod);
     if (!pod->gang_label || !pod->subdomain ||
         strncmp(pod->subdomain, SERVICE_PREFIX, strlen(SERVICE_PREFIX)) != 0) {
         gang->has_service = true;

@@ -136,6 +136,10 @@ static void fail_patch_of(struct bench *bench, const char *pod)
 {
     struct gang_task task;
     assert_int_equal(gang_machine_next(bench->machine, &task), 0);
+    while (task.kind == TASK_EVENT) {
+        assert_int_equal(gang_machine_finished(bench->machine, &task, TASK_SUCCEEDED), 0);
+        assert_int_equal(gang_machine_next(bench->machine, &task), 0);
+    }
     assert_int_equal(task.kind, TASK_PATCH_POD);
     assert_string_equal(task.pod, pod);
     assert_int_equal(gang_machine_finished(bench->machine, &task, TASK_FAILED), 0);
@@ -417,6 +421,45 @@ static void a_stateful_set_that_waits_for_its_first_pod_is_told_so(void **state)
         "anew with podManagementPolicy: Parallel\n");
 }
 
+/* --- MASTER_ADDR ------------------------------------------------------------------------ */
+
+static void says_when_rank_0_has_no_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *kind, *address, *said;
+    } cases[] = {
+        {"", "Job", "a",
+         "a pod's bare name, which other pods cannot look up; set spec.subdomain to"},
+        {"\"hostname\":\"j-0\",", "Job", "a", "set spec.subdomain to a headless Service in the"},
+        {"\"subdomain\":\"s\",", "Job", "a", "set spec.hostname in the pods' template\n"},
+        {"\"hostname\":\"j-0\",\"subdomain\":\"s\",", "Job", "j-0.s.d.svc", NULL},
+        {"", "PyTorchJob", "a", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CLEANUP_DONE(bench) struct bench bench;
+        char spec[200], address[100];
+        bench_init(&bench);
+        snprintf(spec, sizeof(spec), "%s%s", cases[i].spec, GATE);
+        struct pod_words words = {
+            .name = "a", .gang = "g", .job = "j", .kind = cases[i].kind, .spec = spec};
+        bench_set_pod(&bench, &words);
+        words.name = "b";
+        words.index = "1";
+        bench_set_pod(&bench, &words);
+        assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+        assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+        assert_string_equal(bench.patched, "b");
+        snprintf(address, sizeof(address), "\"parplan.io/master-addr\":\"%s\"", cases[i].address);
+        assert_non_null(strstr(bench.annotations, address));
+        assert_int_equal(bench_run(&bench), TASK_NONE);
+        if (cases[i].said)
+            assert_said(&bench, cases[i].said);
+        else
+            assert_null(strstr(bench.said, "GangWithoutMasterName"));
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -433,6 +476,7 @@ int main(void)
         cmocka_unit_test(a_gang_that_runs_does_not_shrink),
         cmocka_unit_test(a_pod_on_a_lost_node_holds_up_nobody),
         cmocka_unit_test(a_stateful_set_that_waits_for_its_first_pod_is_told_so),
+        cmocka_unit_test(says_when_rank_0_has_no_name),
     };
     return unit_test_main("k8s_extender/gang_trouble", tests, COUNT_OF(tests));
 }
