@@ -129,8 +129,37 @@ static bool is_known(const struct gang_machine *machine, const struct pod_record
            strcmp(gang_version_of(known), gang_version_of(pod)) == 0;
 }
 
+static bool is_over(const struct pod_record *pod)
+{
+    return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+}
+
+/* Of a gang all of whose pods are over nothing is left to do, and nothing need be kept. While a
+ * list is read its other pods may yet come. */
+static void forget_ended(struct gang_machine *machine, struct gang *gang)
+{
+    if (machine->listing[LIST_PODS])
+        return;
+    for (size_t i = 0; i < gang->member_count; i++)
+        if (!is_over(gang->members[i]))
+            return;
+    while (gang->member_count > 0) {
+        const struct pod_record *pod = gang->members[gang->member_count - 1];
+        (void)gang_table_detach(machine, pod);
+        cluster_state_remove_pod(machine->state, pod->uid);
+    }
+}
+
+/* One that is over holds nothing; of a gang's it counts whether it succeeded. */
+static bool is_nothing(const struct pod_record *pod) { return !pod->gang.key && is_over(pod); }
+
 int gang_machine_set_pod(struct gang_machine *machine, struct pod_record *pod)
 {
+    if (is_nothing(pod)) {
+        gang_machine_remove_pod(machine, pod->uid);
+        pod_record_free(pod);
+        return 0;
+    }
     CLEANUP_DONE(change) struct change change = {.uid = NULL};
     if (is_known(machine, pod) && !machine->listing[LIST_PODS]) {
         pod_record_free(pod);
@@ -156,8 +185,10 @@ int gang_machine_set_pod(struct gang_machine *machine, struct pod_record *pod)
     struct gang *const touched[] = {gang, change.gang, change.named_gang};
     for (size_t i = 0; i < COUNT_OF(touched); i++) {
         bool again = (i > 0 && touched[i] == touched[0]) || (i > 1 && touched[i] == touched[1]);
-        if (touched[i] && !again)
+        if (touched[i] && !again) {
+            forget_ended(machine, touched[i]);
             gang_table_prune(machine, touched[i]);
+        }
     }
     return status;
 }
@@ -166,8 +197,10 @@ void gang_machine_remove_pod(struct gang_machine *machine, const char *uid)
 {
     struct gang *gang = gang_table_detach(machine, cluster_state_pod(machine->state, uid));
     cluster_state_remove_pod(machine->state, uid);
-    if (gang)
-        gang_table_prune(machine, gang);
+    if (!gang)
+        return;
+    forget_ended(machine, gang);
+    gang_table_prune(machine, gang);
 }
 
 void gang_machine_begin_list(struct gang_machine *machine, enum gang_list list)
@@ -200,6 +233,11 @@ int gang_machine_end_list(struct gang_machine *machine, enum gang_list list)
         return 0;
     sweep(machine, list);
     machine->listing[list] = false;
+    for (size_t i = machine->gang_count; list == LIST_PODS && i > 0; i--) {
+        struct gang *gang = machine->gangs[i - 1];
+        forget_ended(machine, gang);
+        gang_table_prune(machine, gang);
+    }
     for (size_t i = 0; !gang_machine_synced(machine) && i < machine->gang_count; i++)
         machine->gangs[i]->dirty = true; /* before, no node was known to be gone */
     machine->listed[list] = true;

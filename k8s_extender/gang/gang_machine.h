@@ -20,6 +20,9 @@
  * deleted, so that its owner makes another. If nothing is bound and there is no other node,
  * everything released is taken back: no gang starts in part. A gang without pods is forgotten.
  *
+ * A pod that has succeeded is done, one that has failed is lost; when all are over the gang is
+ * forgotten. Both must be told as they are: set_pod with their phase, not remove_pod.
+ *
  * What others do behind its back: a pod that is bound by hand begins nothing, and the plan goes
  * around it. Pods of another owner under the same name, or beyond what was placed, are told so one
  * by one and stop nothing (gang_outsiders.h).

@@ -241,8 +241,11 @@ static bool is_doomed(const struct gang_machine *machine, const struct gang_slot
 static void admit(struct gang *gang, const struct pod_record *pod)
 {
     uint32_t index = gang_index_of(gang, pod);
-    if (pod->terminating && index < gang->size)
+    bool over = pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+    if (pod->terminating && !over && index < gang->size)
         seat(gang, pod, index);
+    if (pod->phase == POD_SUCCEEDED && index < gang->size && gang_is_of_holder(gang, pod))
+        gang->slots[index].ended = pod;
     if (!gang_pod_is_live(pod))
         return;
     bool sound = !pod->gang.problem && index < gang->size;
@@ -255,7 +258,7 @@ static void admit(struct gang *gang, const struct pod_record *pod)
 static int fill_slots(const struct gang_machine *machine, struct gang *gang)
 {
     for (uint32_t i = 0; i < gang->slot_count; i++)
-        gang->slots[i].pod = gang->slots[i].leaving = NULL;
+        gang->slots[i].pod = gang->slots[i].leaving = gang->slots[i].ended = NULL;
     find_master(gang);
     gang->outsiders = 0;
     for (size_t i = 0; gang->size && i < gang->member_count; i++)
@@ -279,6 +282,9 @@ static int fill_slots(const struct gang_machine *machine, struct gang *gang)
         if (slot->pod)
             gang->pods_digest += name_hash_add(NAME_HASH_START, slot->uid, strlen(slot->uid));
     }
+    gang->done = 0;
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        gang->done += gang_slot_is_done(gang, &gang->slots[i]);
     return 0;
 }
 
@@ -361,6 +367,17 @@ static void read_pods(struct gang *gang)
             read_pod(gang, gang->slots[i].pod, first);
 }
 
+/* Before it has begun what has succeeded may be an earlier gang's. */
+bool gang_slot_is_done(const struct gang *gang, const struct gang_slot *slot)
+{
+    return !slot->pod && slot->ended && gang_has_begun(gang);
+}
+
+bool gang_is_whole(const struct gang *gang)
+{
+    return gang->size && gang->bound + gang->done == gang->size;
+}
+
 bool gang_has_begun(const struct gang *gang) { return gang->bound + gang->promised > gang->strays; }
 
 bool gang_has_started(const struct gang *gang) { return gang->bound > gang->strays; }
@@ -382,7 +399,8 @@ static uint64_t kept_until(const struct gang_machine *machine, const struct gang
 {
     const struct gang_slot *slot = &gang->slots[index];
     const char *node = gang_meant_node(gang, index);
-    bool lost = slot->state == SLOT_EMPTY && gang_has_started(gang);
+    bool lost =
+        slot->state == SLOT_EMPTY && gang_has_started(gang) && !gang_slot_is_done(gang, slot);
     bool moves = slot->doomed && node && strcmp(node, slot->node) != 0;
     uint64_t until = slot->missing_since + machine->settings.release_milliseconds;
     return (lost || moves) && machine->now < until ? until : 0;
@@ -420,10 +438,10 @@ int gang_reserve(struct gang_machine *machine, struct gang *gang)
 
 void gang_set_phase(struct gang *gang)
 {
-    bool lost = gang->present < gang->size || !gang->plan;
+    bool lost = gang->present + gang->done < gang->size || !gang->plan;
     for (uint32_t i = 0; i < gang->slot_count; i++)
         lost |= gang->slots[i].fate == FATE_LOST || gang->slots[i].fate == FATE_STRANDED;
-    if (gang->size && gang->bound == gang->size)
+    if (gang_is_whole(gang))
         gang->phase = GANG_RUNNING;
     else if (gang_has_begun(gang))
         gang->phase = lost ? GANG_DEGRADED : GANG_RELEASED;
@@ -514,5 +532,5 @@ void gang_take_version(struct gang_machine *machine, struct gang *gang,
         slot->fate = FATE_FINE;
     bool reserved = gang_slot_reserve(machine, gang, slot, wanted_node(machine, gang, index)) == 0;
     gang->dirty = !reserved || slot->doomed || slot->stray || slot->state == SLOT_WAITING ||
-                  gang->bound == gang->size;
+                  gang_is_whole(gang);
 }

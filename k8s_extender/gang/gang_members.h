@@ -23,6 +23,10 @@ void gang_take_version(struct gang_machine *machine, struct gang *gang,
 bool gang_has_begun(const struct gang *gang);
 /* Whether a pod that was released is bound: what has begun cannot be taken back any more. */
 bool gang_has_started(const struct gang *gang);
+/* Whether every index of a gang that has begun has a pod on a node, or one that has succeeded. */
+bool gang_is_whole(const struct gang *gang);
+/* Whether its pod has succeeded, and there is no other. */
+bool gang_slot_is_done(const struct gang *gang, const struct gang_slot *slot);
 /* Reservations as slots and plan say now. */
 int gang_reserve(struct gang_machine *machine, struct gang *gang);
 void gang_set_phase(struct gang *gang);

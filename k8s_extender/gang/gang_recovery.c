@@ -135,7 +135,8 @@ static void drop_written(struct gang *gang)
     gang->written_digest = 0;
 }
 
-/* Text of pod 0; *ret_active: of the one that counts, not of its terminating predecessor. */
+/* Text of pod 0; *ret_active: of the one that counts, not of its terminating predecessor, or of one
+ * that has succeeded. */
 static const char *plan_text(const struct gang *gang, bool *ret_active)
 {
     const struct gang_slot *slot = gang->slot_count ? &gang->slots[0] : NULL;
@@ -143,6 +144,8 @@ static const char *plan_text(const struct gang *gang, bool *ret_active)
     *ret_active = text != NULL;
     if (!text && slot && slot->leaving && gang_is_of_holder(gang, slot->leaving))
         text = pod_record_annotation(slot->leaving, ANNOTATION_PLAN);
+    if (!text && slot && slot->ended)
+        text = pod_record_annotation(slot->ended, ANNOTATION_PLAN);
     return text;
 }
 

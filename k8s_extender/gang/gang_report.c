@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/gang/gang_report.h"
+#include "k8s_extender/gang/gang_members.h"
 
 const char *const gang_phase_words[GANG_PHASE_COUNT] = {
     [GANG_COLLECT] = "collect",   [GANG_PLANNING] = "planning", [GANG_PLAN_MADE] = "planned",
@@ -25,7 +26,8 @@ static void describe_slots(const struct gang *gang, struct json_value *parent)
         struct json_value *pod = json_add_object(pods, NULL);
         json_add_unsigned(pod, "index", i);
         json_add_text(pod, "pod", slot->pod ? slot->pod->name : NULL);
-        json_add_text(pod, "state", state_words[slot->state]);
+        json_add_text(pod, "state",
+                      gang_slot_is_done(gang, slot) ? "succeeded" : state_words[slot->state]);
         json_add_text(pod, "node", slot->node ? slot->node : planned);
     }
 }

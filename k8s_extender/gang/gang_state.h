@@ -31,6 +31,7 @@ enum slot_fate {
 struct gang_slot {
     const struct pod_record *pod;     /* NULL: SLOT_EMPTY */
     const struct pod_record *leaving; /* a terminating pod of the index, still on a node */
+    const struct pod_record *ended;   /* one that has succeeded */
     enum slot_state state;
     const char *node; /* PROMISED, BOUND */
     bool pinned;      /* PROMISED: nothing can change its node any more */
@@ -70,6 +71,7 @@ struct gang {
     uint32_t size, slot_count; /* 0: not known yet; slot_count == size */
     uint32_t present, bound, promised;
     uint32_t strays; /* of those that are bound */
+    uint32_t done; /* indices whose pod has succeeded: nobody waits for another; only once begun */
     uint32_t holder; /* gang_outsiders.h: the unit whose pods count; 0: all */
     uint32_t outsiders;
     uint32_t placed_size; /* as which it was placed, by its pods' annotations; 0: it is not */

@@ -157,6 +157,8 @@ struct gang *gang_table_detach(struct gang_machine *machine, const struct pod_re
         /* What points to the record must not outlive it. */
         for (uint32_t slot = 0; slot < gang->slot_count; slot++) {
             struct gang_slot *held = &gang->slots[slot];
+            if (held->ended == pod)
+                held->ended = NULL;
             if (held->pod != pod && held->leaving != pod)
                 continue;
             if (held->pod == pod)

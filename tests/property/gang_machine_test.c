@@ -139,9 +139,9 @@ static unsigned find_short(void)
 {
     unsigned number = 0;
     for (; number < WORLD_GANGS; number++) {
-        unsigned bound = world_bound(world, number), promised = world_promised(world, number);
-        if (world->gangs[number].exists && bound + promised > 0 &&
-            bound < world->gangs[number].size)
+        unsigned alive = world_alive(world, number) + world_promised(world, number);
+        if (world->gangs[number].exists && alive > 0 &&
+            world_bound(world, number) < world->gangs[number].size)
             break;
     }
     return number;

@@ -70,7 +70,9 @@ struct pod_record *world_record_of(const struct world *world, const struct world
         .resource_version = version,
         .node = pod->node >= 0 ? world_node_names[pod->node] : NULL,
         .scheduler_name = "default-scheduler",
-        .phase = pod->node >= 0 ? POD_RUNNING : POD_PENDING,
+        .phase = pod->over        ? POD_SUCCEEDED
+                 : pod->node >= 0 ? POD_RUNNING
+                                  : POD_PENDING,
         .terminating = pod->terminating,
         .gated = pod->gated,
         .requests = {.amounts = {[RESOURCE_PODS] = 1}, .others = &gpus, .other_count = 1},

@@ -44,6 +44,7 @@ struct world_pod {
     bool exists, gated, terminating;
     bool foreign; /* it says that it is of gang `gang`, and is another job's, or one too many */
     uint32_t unit;
+    bool over;    /* it has succeeded: it holds nothing, and there is no other of its index */
     bool by_hand; /* somebody bound it without asking anybody */
     uint32_t serial, version;
     int gang; /* -1: of no gang */
@@ -118,6 +119,8 @@ void world_end_gang(struct world *world, unsigned number);
 struct gang_machine *world_restarted(struct world *world);
 /* Pods of that gang that are bound, or released to a node and not bound. */
 unsigned world_bound(const struct world *world, unsigned gang);
+/* Those that were released, are bound and have not succeeded; all that are bound where none has. */
+unsigned world_alive(const struct world *world, unsigned gang);
 unsigned world_promised(const struct world *world, unsigned gang);
 /* Pods of it that have or need a place: those that are not bound, or on a node that is gone. */
 unsigned world_missing(const struct world *world, unsigned gang);

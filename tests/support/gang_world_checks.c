@@ -22,13 +22,28 @@ unsigned world_bound(const struct world *world, unsigned gang)
     return bound;
 }
 
+unsigned world_alive(const struct world *world, unsigned gang)
+{
+    unsigned alive = 0, over = 0, by_hand = 0;
+    for (size_t i = 0; i < world->pod_count; i++) {
+        const struct world_pod *pod = &world->pods[i];
+        if (!pod->exists || pod->terminating || pod->gang != (int)gang || pod->foreign ||
+            pod->node < 0)
+            continue;
+        over += pod->over;
+        by_hand += pod->by_hand && !pod->over;
+        alive += !pod->by_hand && !pod->over;
+    }
+    return over ? alive : alive + by_hand;
+}
+
 unsigned world_missing(const struct world *world, unsigned gang)
 {
     unsigned missing = world->gangs[gang].size - world_bound(world, gang);
     for (size_t i = 0; i < world->pod_count; i++) {
         const struct world_pod *pod = &world->pods[i];
         missing += pod->exists && !pod->terminating && pod->gang == (int)gang && !pod->foreign &&
-                   pod->node >= 0 && !world->nodes[pod->node].exists;
+                   pod->node >= 0 && !pod->over && !world->nodes[pod->node].exists;
     }
     return missing;
 }
@@ -54,7 +69,7 @@ unsigned world_promised(const struct world *world, unsigned gang)
 
 static bool claims(const struct world *world, const struct world_pod *pod, int node)
 {
-    return pod->exists && pod->gang >= 0 && !pod->by_hand &&
+    return pod->exists && pod->gang >= 0 && !pod->by_hand && !pod->over &&
            (pod->node == node || world_promise_of(world, pod) == node);
 }
 
@@ -108,7 +123,9 @@ unsigned world_used_gpus(const struct world *world, int node)
 {
     unsigned used = 0;
     for (size_t i = 0; i < world->pod_count; i++)
-        used += world->pods[i].exists && world->pods[i].node == node ? world->pods[i].gpus : 0;
+        used += world->pods[i].exists && !world->pods[i].over && world->pods[i].node == node
+                    ? world->pods[i].gpus
+                    : 0;
     return used;
 }
 

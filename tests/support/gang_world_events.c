@@ -152,7 +152,7 @@ static void remove_pod(struct world *world, struct world_pod *pod)
 {
     if (!pod->exists)
         return;
-    if (pod->node >= 0 && !pod->terminating) {
+    if (pod->node >= 0 && !pod->terminating && !pod->over) {
         pod->terminating = true;
     } else {
         pod->exists = false;
@@ -224,7 +224,7 @@ static void trouble_node(struct world *world)
     world_node_changes(world, number);
     /* Pods of a node that is gone are collected. */
     for (size_t i = 0; !node->exists && i < world->pod_count; i++)
-        if (world->pods[i].exists && world->pods[i].node == (int)number)
+        if (world->pods[i].exists && world->pods[i].node == (int)number && !world->pods[i].over)
             remove_pod(world, &world->pods[i]);
     /* The scheduler has not heard yet. */
     for (size_t i = 0; !node->exists && i < world->pod_count; i++)
@@ -299,11 +299,31 @@ static void repair(struct world *world)
         world_lead(world, world_draw(world, WORLD_PROCESSES));
 }
 
+/* Pods of a gang that is whole end one after the other, soon after the first. */
+static bool ends_well(struct world *world, const struct world_pod *pod)
+{
+    bool runs = pod->exists && pod->gang >= 0 && !pod->foreign && !pod->terminating &&
+                pod->node >= 0 && world->nodes[pod->node].exists;
+    if (!runs || world_bound(world, (unsigned)pod->gang) < world->gangs[pod->gang].size)
+        return false;
+    bool others = false;
+    for (size_t i = 0; i < world->pod_count; i++)
+        others |= world->pods[i].exists && world->pods[i].gang == pod->gang && world->pods[i].over;
+    return world_chance(world, others ? 30 : 2);
+}
+
 static void pod_step(struct world *world)
 {
     struct world_pod *pod = any_pod(world);
     if (!pod)
         return;
+    if (pod->over)
+        return;
+    if (ends_well(world, pod)) {
+        pod->over = true;
+        world_pod_changes(world, pod);
+        return;
+    }
     bool collected = pod->node >= 0 && !world->nodes[pod->node].exists && world_chance(world, 10);
     if (pod->terminating || collected)
         remove_pod(world, pod);
@@ -378,8 +398,8 @@ static bool is_in_the_way(const struct world *world, const struct world_pod *pod
         return true;
     for (size_t i = 0; pod->foreign && i < world->pod_count; i++) {
         const struct world_pod *own = &world->pods[i];
-        if (own->gang == pod->gang && own->exists && !own->foreign && !own->terminating &&
-            own->node >= 0 && !own->by_hand && world->gangs[own->gang].exists)
+        if (own->gang == pod->gang && own->exists && !own->foreign && !own->over &&
+            !own->terminating && own->node >= 0 && !own->by_hand && world->gangs[own->gang].exists)
             return false;
     }
     return pod->foreign;
@@ -391,7 +411,7 @@ static bool stays_away(struct world *world, unsigned number)
     bool doomed = false;
     for (size_t i = 0; !world->nodes[number].exists && i < world->pod_count; i++) {
         struct world_pod *pod = &world->pods[i];
-        bool here = pod->exists && !pod->terminating && pod->node == (int)number;
+        bool here = pod->exists && !pod->terminating && !pod->over && pod->node == (int)number;
         if (here && (pod->by_hand || pod->gang < 0)) {
             remove_pod(world, pod);
             remove_pod(world, pod);

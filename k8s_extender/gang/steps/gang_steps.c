@@ -390,7 +390,8 @@ static void tell_missing(struct gang_machine *machine, struct gang *gang)
 {
     char text[GANG_REASON_BYTES];
     uint32_t index = 0;
-    while (index < gang->slot_count && gang->slots[index].state == SLOT_BOUND)
+    while (index < gang->slot_count &&
+           (gang->slots[index].state == SLOT_BOUND || gang_slot_is_done(gang, &gang->slots[index])))
         index++;
     const struct gang_slot *slot = index < gang->slot_count ? &gang->slots[index] : NULL;
     const char *node = slot ? gang_meant_node(gang, index) : NULL;
@@ -405,7 +406,7 @@ static void tell_missing(struct gang_machine *machine, struct gang *gang)
 
 static void watch_deadline(struct gang_machine *machine, struct gang *gang)
 {
-    if (gang->bound == gang->size || !gang_has_begun(gang)) {
+    if (gang_is_whole(gang) || !gang_has_begun(gang)) {
         gang->deadline = 0;
         gang->late = false;
         return;
@@ -524,7 +525,8 @@ int gang_step(struct gang_machine *machine, struct gang *gang, struct gang_task 
     }
     if (!gang->size)
         return ask_size(machine, gang, ret);
-    if (gang->bound == gang->size && (gang_plan_stands(gang) || gang->strays == gang->size)) {
+    bool stands = gang_plan_stands(gang) || !gang->slots[0].pod || gang->strays == gang->size;
+    if (gang_is_whole(gang) && stands) {
         gang->deadline = 0;
         gang->late = false;
         gang->phase = GANG_RUNNING;

@@ -460,6 +460,54 @@ static void says_when_rank_0_has_no_name(void **state)
     }
 }
 
+/* --- the end ------------------------------------------------------------------------------ */
+
+static void end_pod(struct bench *bench, struct pod_words *words, const char *phase)
+{
+    words->phase = phase;
+    words->version = "9";
+    bench_set_pod(bench, words);
+}
+
+/* One after the other; the first takes the plan with it. */
+static void pods_that_succeed_are_not_lost(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *phase;
+        enum gang_phase then;
+        unsigned kept;
+    } cases[] = {{"Succeeded", GANG_RUNNING, 0}, {"Failed", GANG_DEGRADED, 1}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CLEANUP_DONE(bench) struct bench bench;
+        struct released_gang gang;
+        struct gang_counts counts;
+        bench_init(&bench);
+        set_released(&bench, &gang);
+        gang.second.annotations = RELEASED("n2");
+        gang.second.spec = ON("n2");
+        gang.second.version = "2";
+        bench_set_pod(&bench, &gang.second);
+        assert_int_equal(bench_run(&bench), TASK_NONE);
+        bench.said[0] = '\0';
+        end_pod(&bench, &gang.first, cases[i].phase);
+        assert_int_equal(bench_run(&bench), TASK_NONE);
+        gang_machine_count(bench.machine, &counts);
+        assert_int_equal(counts.gangs[cases[i].then], 1);
+        assert_int_equal(counts.promised_nodes, cases[i].kept);
+        assert_int_equal(gang_machine_tick(bench.machine, 200000), 0);
+        assert_int_equal(bench_run(&bench), TASK_NONE);
+        if (cases[i].then == GANG_RUNNING)
+            assert_string_equal(bench.said, "");
+        /* The last one: nothing is left of it. */
+        end_pod(&bench, &gang.second, "Succeeded");
+        gang_machine_count(bench.machine, &counts);
+        assert_int_equal(counts.pods, 0);
+        for (unsigned phase = 0; phase < GANG_PHASE_COUNT; phase++)
+            assert_int_equal(counts.gangs[phase], 0);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -477,6 +525,7 @@ int main(void)
         cmocka_unit_test(a_pod_on_a_lost_node_holds_up_nobody),
         cmocka_unit_test(a_stateful_set_that_waits_for_its_first_pod_is_told_so),
         cmocka_unit_test(says_when_rank_0_has_no_name),
+        cmocka_unit_test(pods_that_succeed_are_not_lost),
     };
     return unit_test_main("k8s_extender/gang_trouble", tests, COUNT_OF(tests));
 }
