@@ -67,9 +67,9 @@ run_agent() {
     run_client "$agent" --kubeconfig "$admin" --node "$node" --sysfs "$machine" --once
 }
 
-# start_agent [OPTION...]: it runs on, a look every second.
+# start_agent: it runs on, a look every second, or every $agent_seconds.
 start_agent() {
-    "$agent" --kubeconfig "$admin" --node "$node" --sysfs "$machine" --interval 1 "$@" \
+    "$agent" --kubeconfig "$admin" --node "$node" --sysfs "$machine" --interval "${agent_seconds:-1}" \
         2>"$BATS_TEST_TMPDIR/agent.log" 3>&- &
     agent_pid=$!
 }
@@ -149,7 +149,7 @@ requests() {
 
 @test "SIGTERM ends it at once, with success" {
     local status=0
-    start_agent --interval 3600
+    agent_seconds=3600 start_agent
     wait_for 10 "annotation" has_gpus 4
     kill "$agent_pid"
     wait_for 2 "end" has_ended
