@@ -307,30 +307,43 @@ static int read_user(const struct kubeconfig *file, const char *name)
 }
 
 /* wanted NULL: the current one. */
+static const struct yaml_node *find_context(const struct kubeconfig *file, const char *wanted)
+{
+    const char *context = wanted;
+    if (!wanted && get_text(file, file->root, "current-context", &context) < 0)
+        return NULL;
+    if (!context)
+        return error_null(error_set(file->err,
+                                    "%s: it has no current-context; choose one with kubectl config "
+                                    "use-context",
+                                    file->path));
+    if (copy_text(file->config, &file->config->context, context, file->err) < 0)
+        return NULL;
+    return find_section(file, "contexts", context, "context");
+}
+
+static int read_namespace_name(const struct kubeconfig *file, const struct yaml_node *section)
+{
+    const char *namespace;
+    struct error_info why = {.kind = ERROR_NONE};
+    if (get_text(file, section, "namespace", &namespace) < 0)
+        return -1;
+    if (!namespace)
+        return 0;
+    if (namespace_name_check(namespace, &why) < 0)
+        return yaml_node_error(yaml_node_get(section, "namespace"), file->err, "%s", why.text);
+    return copy_text(file->config, &file->config->namespace, namespace, file->err);
+}
+
 static int read_context(const struct kubeconfig *file, const char *wanted)
 {
-    const char *context = wanted, *cluster, *user, *namespace;
-    if (!wanted && get_text(file, file->root, "current-context", &context) < 0)
-        return -1;
-    if (!context)
-        return error_set(file->err,
-                         "%s: it has no current-context; choose one with kubectl "
-                         "config use-context",
-                         file->path);
-    if (copy_text(file->config, &file->config->context, context, file->err) < 0)
-        return -1;
-    const struct yaml_node *section = find_section(file, "contexts", context, "context");
+    const char *cluster, *user;
+    const struct yaml_node *section = find_context(file, wanted);
     if (!section || get_text(file, section, "cluster", &cluster) < 0 ||
-        get_text(file, section, "user", &user) < 0 ||
-        get_text(file, section, "namespace", &namespace) < 0)
+        get_text(file, section, "user", &user) < 0 || read_namespace_name(file, section) < 0)
         return -1;
     if (!cluster)
         return yaml_node_error(section, file->err, "it has no cluster");
-    struct error_info why = {.kind = ERROR_NONE};
-    if (namespace && namespace_name_check(namespace, &why) < 0)
-        return yaml_node_error(yaml_node_get(section, "namespace"), file->err, "%s", why.text);
-    if (namespace && copy_text(file->config, &file->config->namespace, namespace, file->err) < 0)
-        return -1;
     if (read_cluster(file, cluster) < 0)
         return -1;
     return user ? read_user(file, user) : 0;

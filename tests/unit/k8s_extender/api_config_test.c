@@ -135,61 +135,62 @@ static void embedded_data_go_into_files(void **state)
     }
 }
 
+static const struct {
+    const char *text, *error;
+} bad_kubeconfigs[] = {
+    {"", "config"},
+    {"[]", "no kubeconfig file"},
+    {"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n",
+     "Pod: it is no kubeconfig file, which is of kind Config"},
+    {"kind: [Config]\n", "kind: a text is expected"},
+    {CLUSTER USER, "it has no current-context"},
+    {"current-context: [a]\n", "current-context: a text is expected"},
+    {"current-context: c\n", "contexts: nothing is called 'c'"},
+    {"current-context: c\ncontexts: null\n", "contexts: nothing is called 'c'"},
+    {"current-context: c\ncontexts: [1, {name: c}]\n", "it has no context"},
+    {"current-context: c\ncontexts: [{name: c, context: {}}]\n", "it has no cluster"},
+    {CONTEXT USER, "clusters: nothing is called 'k'"},
+    {CONTEXT CLUSTER, "users: nothing is called 'u'"},
+    {CONTEXT USER "clusters: [{name: k, cluster: {}}]\n", "it has no server"},
+    {CONTEXT USER "clusters: [{name: k, cluster: {server: x, proxy-url: 'http://p'}}]\n",
+     "proxies are not supported"},
+    {CONTEXT USER "clusters: [{name: k, cluster: {server: x, tls-server-name: y}}]\n",
+     "tls-server-name: not supported"},
+    {CONTEXT USER "clusters: [{name: k, cluster: {server: x, insecure-skip-tls-verify: 7}}]\n",
+     "insecure-skip-tls-verify"},
+    {CONTEXT USER "clusters: [{name: k, cluster: {server: x, certificate-authority-data: '%%'}}]\n",
+     "certificate-authority-data: it is no base64 text"},
+    {CONTEXT USER
+     "clusters: [{name: k, cluster: {server: x, certificate-authority-data: aGVsbG8=}}]\n",
+     "certificate-authority-data: it holds no certificate in PEM form"},
+    {CONTEXT CLUSTER "users: [{name: u, user: {client-certificate-data: aGVsbG8=, "
+                     "client-key-data: aGVsbG8=}}]\n",
+     "client-certificate-data: it holds no certificate in PEM form"},
+    {"current-context: c\ncontexts: [{name: c, context: {cluster: k, namespace: "
+     "A/b}}]\n" CLUSTER,
+     "namespace: 'A/b' is no name of a namespace"},
+    {CONTEXT CLUSTER "users: [{name: u, user: {token: \"a\\r\\nX-Remote-User: b\"}}]\n",
+     "token: a token has no blanks"},
+    {CONTEXT CLUSTER "users: [{name: u, user: {token: 'a b'}}]\n", "token has no blanks"},
+    {CONTEXT CLUSTER "users: [{name: u, user: {exec: {command: aws}}}]\n",
+     "exec: programs that make credentials are not run; use a token or a certificate"},
+    {CONTEXT CLUSTER "users: [{name: u, user: {auth-provider: {name: gcp}}}]\n",
+     "plugins are not run"},
+    {CONTEXT CLUSTER "users: [{name: u, user: {username: a, password: b}}]\n", "no passwords"},
+    {CONTEXT CLUSTER "users: [{name: u, user: {token: t, as: root}}]\n",
+     "impersonation is not supported"},
+    {CONTEXT CLUSTER "users: [{name: u, user: {client-certificate: a}}]\n",
+     "client-certificate and client-key belong together"},
+};
+
 static void refuses_with_the_place(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text, *error;
-    } rows[] = {
-        {"", "config"},
-        {"[]", "no kubeconfig file"},
-        {"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n",
-         "Pod: it is no kubeconfig file, which is of kind Config"},
-        {"kind: [Config]\n", "kind: a text is expected"},
-        {CLUSTER USER, "it has no current-context"},
-        {"current-context: [a]\n", "current-context: a text is expected"},
-        {"current-context: c\n", "contexts: nothing is called 'c'"},
-        {"current-context: c\ncontexts: null\n", "contexts: nothing is called 'c'"},
-        {"current-context: c\ncontexts: [1, {name: c}]\n", "it has no context"},
-        {"current-context: c\ncontexts: [{name: c, context: {}}]\n", "it has no cluster"},
-        {CONTEXT USER, "clusters: nothing is called 'k'"},
-        {CONTEXT CLUSTER, "users: nothing is called 'u'"},
-        {CONTEXT USER "clusters: [{name: k, cluster: {}}]\n", "it has no server"},
-        {CONTEXT USER "clusters: [{name: k, cluster: {server: x, proxy-url: 'http://p'}}]\n",
-         "proxies are not supported"},
-        {CONTEXT USER "clusters: [{name: k, cluster: {server: x, tls-server-name: y}}]\n",
-         "tls-server-name: not supported"},
-        {CONTEXT USER "clusters: [{name: k, cluster: {server: x, insecure-skip-tls-verify: 7}}]\n",
-         "insecure-skip-tls-verify"},
-        {CONTEXT USER
-         "clusters: [{name: k, cluster: {server: x, certificate-authority-data: '%%'}}]\n",
-         "certificate-authority-data: it is no base64 text"},
-        {CONTEXT USER
-         "clusters: [{name: k, cluster: {server: x, certificate-authority-data: aGVsbG8=}}]\n",
-         "certificate-authority-data: it holds no certificate in PEM form"},
-        {CONTEXT CLUSTER "users: [{name: u, user: {client-certificate-data: aGVsbG8=, "
-                         "client-key-data: aGVsbG8=}}]\n",
-         "client-certificate-data: it holds no certificate in PEM form"},
-        {"current-context: c\ncontexts: [{name: c, context: {cluster: k, namespace: "
-         "A/b}}]\n" CLUSTER,
-         "namespace: 'A/b' is no name of a namespace"},
-        {CONTEXT CLUSTER "users: [{name: u, user: {token: \"a\\r\\nX-Remote-User: b\"}}]\n",
-         "token: a token has no blanks"},
-        {CONTEXT CLUSTER "users: [{name: u, user: {token: 'a b'}}]\n", "token has no blanks"},
-        {CONTEXT CLUSTER "users: [{name: u, user: {exec: {command: aws}}}]\n",
-         "exec: programs that make credentials are not run; use a token or a certificate"},
-        {CONTEXT CLUSTER "users: [{name: u, user: {auth-provider: {name: gcp}}}]\n",
-         "plugins are not run"},
-        {CONTEXT CLUSTER "users: [{name: u, user: {username: a, password: b}}]\n", "no passwords"},
-        {CONTEXT CLUSTER "users: [{name: u, user: {token: t, as: root}}]\n",
-         "impersonation is not supported"},
-        {CONTEXT CLUSTER "users: [{name: u, user: {client-certificate: a}}]\n",
-         "client-certificate and client-key belong together"},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < COUNT_OF(bad_kubeconfigs); i++) {
         struct error_info err = {.kind = ERROR_NONE};
-        CLEANUP(api_config) struct api_config *config = read_kubeconfig(rows[i].text, NULL, &err);
-        if (config || !strstr(err.text, rows[i].error) || !strstr(err.text, "config"))
+        CLEANUP(api_config)
+        struct api_config *config = read_kubeconfig(bad_kubeconfigs[i].text, NULL, &err);
+        if (config || !strstr(err.text, bad_kubeconfigs[i].error) || !strstr(err.text, "config"))
             fail_msg("row %zu: '%s'", i, err.text);
     }
     struct error_info err = {.kind = ERROR_NONE};
