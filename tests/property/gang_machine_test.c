@@ -147,6 +147,25 @@ static unsigned find_short(void)
     return number;
 }
 
+/* At rest nothing is kept but for pods that were told where to go. */
+static const char *check_promises(void)
+{
+    static char words[200];
+    unsigned promised = 0;
+    for (unsigned i = 0; i < WORLD_GANGS; i++)
+        promised += world_promised(world, i);
+    for (unsigned i = 0; promised == 0 && i < WORLD_PROCESSES; i++) {
+        struct gang_counts counts;
+        gang_machine_count(world->processes[i].machine, &counts);
+        if (counts.promised_nodes == 0)
+            continue;
+        snprintf(words, sizeof(words), "machine %u keeps %u nodes for nobody", i,
+                 (unsigned)counts.promised_nodes);
+        return words;
+    }
+    return NULL;
+}
+
 static const char *check_end(void)
 {
     unsigned number = find_short();
@@ -154,6 +173,9 @@ static const char *check_end(void)
         const char *wrong = check_short(number);
         return wrong ? wrong : compare_restarted();
     }
+    const char *kept = check_promises();
+    if (kept)
+        return kept;
     for (unsigned i = 0; i < WORLD_GANGS; i++) {
         const struct world_gang *gang = &world->gangs[i];
         unsigned bound = world_bound(world, i);

@@ -508,6 +508,34 @@ static void pods_that_succeed_are_not_lost(void **state)
     }
 }
 
+/* A Job that is made again under its name: the old pods still hold their nodes. */
+static void the_name_passes_on_when_the_first_is_ending(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    bench_set_node(&bench, "n3", true);
+    set_released(&bench, &gang);
+    gang_machine_remove_pod(bench.machine, "u-b");
+    gang.first.version = "3\",\"deletionTimestamp\":\"2026-01-02T00:00:00Z\",\"generateName\":\"a";
+    struct pod_words again = gang.second;
+    again.name = "c";
+    again.index = "0";
+    again.job = "y";
+    again.created = "2026-01-02T00:00:00Z";
+    bench_set_pod(&bench, &again);
+    again.name = "d";
+    again.index = "1";
+    bench_set_pod(&bench, &again);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_said(&bench, "the name is in use by Job x; pod c of Job y waits");
+    bench_set_pod(&bench, &gang.first);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "c");
+    assert_non_null(node_in_plan(&bench, "nodes=n[2-3]"));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -526,6 +554,7 @@ int main(void)
         cmocka_unit_test(a_stateful_set_that_waits_for_its_first_pod_is_told_so),
         cmocka_unit_test(says_when_rank_0_has_no_name),
         cmocka_unit_test(pods_that_succeed_are_not_lost),
+        cmocka_unit_test(the_name_passes_on_when_the_first_is_ending),
     };
     return unit_test_main("k8s_extender/gang_trouble", tests, COUNT_OF(tests));
 }
