@@ -153,43 +153,55 @@ static void forget_ended(struct gang_machine *machine, struct gang *gang)
 /* One that is over holds nothing; of a gang's it counts whether it succeeded. */
 static bool is_nothing(const struct pod_record *pod) { return !pod->gang.key && is_over(pod); }
 
-int gang_machine_set_pod(struct gang_machine *machine, struct pod_record *pod)
+/* The gangs that a change has touched, each once. */
+static void tidy(struct gang_machine *machine, struct gang *const touched[3])
 {
-    if (is_nothing(pod)) {
-        gang_machine_remove_pod(machine, pod->uid);
-        pod_record_free(pod);
-        return 0;
+    for (size_t i = 0; i < 3; i++) {
+        bool again = (i > 0 && touched[i] == touched[0]) || (i > 1 && touched[i] == touched[1]);
+        if (!touched[i] || again)
+            continue;
+        forget_ended(machine, touched[i]);
+        gang_table_prune(machine, touched[i]);
     }
-    CLEANUP_DONE(change) struct change change = {.uid = NULL};
-    if (is_known(machine, pod) && !machine->listing[LIST_PODS]) {
-        pod_record_free(pod);
-        return 0;
-    }
-    bool member = pod->gang.key != NULL;
-    struct gang *gang = member ? gang_table_prepare(machine, pod) : NULL;
+}
+
+/* Takes the pod. gang: its own, or NULL. */
+static int replace_pod(struct gang_machine *machine, struct pod_record *pod, struct gang *gang,
+                       struct change *change)
+{
     const struct pod_record *known = cluster_state_pod(machine->state, pod->uid);
     bool expected = gang && known && gang_version_is_expected(gang, known, pod);
-    if ((member && !gang) || take_out(machine, pod, &change) < 0) {
+    if (take_out(machine, pod, change) < 0) {
         pod_record_free(pod);
-        if (gang)
-            gang_table_prune(machine, gang);
         return -1;
     }
     int status = cluster_state_set_pod(machine->state, pod, NULL);
-    put_in(machine, change.uid, status == 0 ? gang : change.gang);
+    put_in(machine, change->uid, status == 0 ? gang : change->gang);
     const struct pod_record *taken =
-        status == 0 && expected ? cluster_state_pod(machine->state, change.uid) : NULL;
+        status == 0 && expected ? cluster_state_pod(machine->state, change->uid) : NULL;
     if (taken)
         gang_take_version(machine, gang, taken);
-    put_in(machine, change.named_uid, change.named_gang);
-    struct gang *const touched[] = {gang, change.gang, change.named_gang};
-    for (size_t i = 0; i < COUNT_OF(touched); i++) {
-        bool again = (i > 0 && touched[i] == touched[0]) || (i > 1 && touched[i] == touched[1]);
-        if (touched[i] && !again) {
-            forget_ended(machine, touched[i]);
-            gang_table_prune(machine, touched[i]);
-        }
+    put_in(machine, change->named_uid, change->named_gang);
+    return status;
+}
+
+int gang_machine_set_pod(struct gang_machine *machine, struct pod_record *pod)
+{
+    CLEANUP_DONE(change) struct change change = {.uid = NULL};
+    if (is_nothing(pod))
+        gang_machine_remove_pod(machine, pod->uid);
+    if (is_nothing(pod) || (is_known(machine, pod) && !machine->listing[LIST_PODS])) {
+        pod_record_free(pod);
+        return 0;
     }
+    struct gang *gang = NULL;
+    if (pod->gang.key && !(gang = gang_table_prepare(machine, pod))) {
+        pod_record_free(pod);
+        return -1;
+    }
+    int status = replace_pod(machine, pod, gang, &change);
+    struct gang *const touched[3] = {gang, change.gang, change.named_gang};
+    tidy(machine, touched);
     return status;
 }
 

@@ -66,16 +66,15 @@ struct gang {
     bool dirty;
     bool followed; /* when it was refreshed last, pods followed its plan */
 
-    /* gang_slots.c: from the members. */
+    /* gang_members.c: from the members. */
     struct gang_slot *slots;
     uint32_t size, slot_count; /* 0: not known yet; slot_count == size */
     uint32_t present, bound, promised;
     uint32_t strays; /* of those that are bound */
     uint32_t done; /* indices whose pod has succeeded: nobody waits for another; only once begun */
-    uint32_t holder; /* gang_outsiders.h: the unit whose pods count; 0: all */
-    uint32_t outsiders;
-    uint32_t placed_size; /* as which it was placed, by its pods' annotations; 0: it is not */
-    uint32_t said_size;   /* what pods or owner say; 0: unknown */
+    uint32_t holder, outsiders; /* gang_outsiders.h: the unit whose pods count; 0: all */
+    uint32_t placed_size;       /* as which it was placed, by its pods' annotations; 0: it is not */
+    uint32_t said_size;         /* what pods or owner say; 0: unknown */
     uint32_t gpus_per_pod;
     int32_t priority;
     enum gang_mode mode;
@@ -88,8 +87,7 @@ struct gang {
     const struct pod_record *problem_pod;
     char reason[GANG_REASON_BYTES]; /* why its pods wait */
     enum gang_phase phase;
-    uint64_t
-        kept_until; /* then the next place of a lost pod is given up; UINT64_MAX: none is kept */
+    uint64_t kept_until; /* then a lost pod's place is given up; UINT64_MAX: none is kept */
 
     /* The size, where only the owner knows it. */
     uint32_t asked_size;

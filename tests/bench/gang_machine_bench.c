@@ -97,9 +97,16 @@ static void tell_pod(struct bench *bench, unsigned number)
     must(record && gang_machine_set_pod(bench->machine, record) == 0, "a pod");
 }
 
+static unsigned number_of(const struct gang_task *task)
+{
+    uint64_t number = 0;
+    must(parse_unsigned(task->pod + 1, 0, PODS_MAXIMUM, &number, NULL) == 0, "a name");
+    return (unsigned)number;
+}
+
 static void apply(struct bench *bench, const struct gang_task *task)
 {
-    unsigned number = (unsigned)strtoul(task->pod + 1, NULL, 10);
+    unsigned number = number_of(task);
     struct pod_state *pod = &bench->pods[number];
     const char *plan = label_set_find(&task->annotations, ANNOTATION_PLAN);
     const char *shape = label_set_find(&task->annotations, ANNOTATION_PLAN_SHAPE);
@@ -129,7 +136,7 @@ static void drain(struct bench *bench)
                  "a plan");
         if (task.kind == TASK_PATCH_POD) {
             apply(bench, &task);
-            patched = (unsigned)strtoul(task.pod + 1, NULL, 10);
+            patched = number_of(&task);
         }
         must(gang_machine_finished(bench->machine, &task, TASK_SUCCEEDED) == 0, "a result");
         if (patched < bench->count)

@@ -49,39 +49,42 @@ void bench_done(struct bench *bench)
     preset_catalogue_free(bench->presets);
 }
 
-/* Text of a Pod; a gang's has what the words say, any other only GPUs. */
-static void write_pod(const struct pod_words *words, struct text_buffer *out)
+static const char *or_else(const char *text, const char *other) { return text ? text : other; }
+
+static void write_owner(const struct pod_words *words, struct text_buffer *out)
 {
-    const char *version = words->version ? words->version : "1";
-    text_buffer_add(out, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\"",
-                    words->name, words->name);
-    if (words->created)
-        text_buffer_add(out, ",\"creationTimestamp\":\"%s\"", words->created);
     if (words->job)
         text_buffer_add(out,
                         ",\"ownerReferences\":[{\"kind\":\"%s\",\"name\":\"%s\",\"uid\":\"o-%s\","
                         "\"controller\":true}]",
-                        words->kind ? words->kind : "Job", words->job, words->job);
+                        or_else(words->kind, "Job"), words->job, words->job);
+}
+
+static void write_gang(const struct pod_words *words, struct text_buffer *out)
+{
+    text_buffer_add(out, ",\"resourceVersion\":\"%s\",\"labels\":{\"parplan.io/gang\":\"%s\"}",
+                    or_else(words->version, "1"), words->gang);
+    text_buffer_add(out, ",\"annotations\":{\"parplan.io/size\":\"%s\",\"%s\":\"%s\"%s}",
+                    or_else(words->size, "2"),
+                    words->job ? "batch.kubernetes.io/job-completion-index" : "parplan.io/index",
+                    or_else(words->index, "0"), or_else(words->annotations, ""));
+}
+
+/* Text of a Pod; a gang's has what the words say, any other only GPUs. */
+static void write_pod(const struct pod_words *words, struct text_buffer *out)
+{
+    text_buffer_add(out, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\"",
+                    words->name, words->name);
+    if (words->created)
+        text_buffer_add(out, ",\"creationTimestamp\":\"%s\"", words->created);
+    write_owner(words, out);
     if (words->gang)
-        text_buffer_add(out, ",\"resourceVersion\":\"%s\",\"labels\":{\"parplan.io/gang\":\"%s\"}",
-                        version, words->gang);
-    if (words->gang && words->job)
-        text_buffer_add(out,
-                        ",\"annotations\":{\"parplan.io/size\":\"%s\",\"batch.kubernetes.io/"
-                        "job-completion-index\":\"%s\"%s}",
-                        words->size ? words->size : "2", words->index ? words->index : "0",
-                        words->annotations ? words->annotations : "");
-    else if (words->gang)
-        text_buffer_add(out,
-                        ",\"annotations\":{\"parplan.io/size\":\"%s\",\"parplan.io/index\":"
-                        "\"%s\"%s}",
-                        words->size ? words->size : "2", words->index ? words->index : "0",
-                        words->annotations ? words->annotations : "");
+        write_gang(words, out);
     text_buffer_add(out,
                     "},\"spec\":{%s\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
                     "\"nvidia.com/gpu\":\"%u\"}}}]},\"status\":{\"phase\":\"%s\"}}",
-                    words->gang && words->spec ? words->spec : "", words->gpus ? words->gpus : 8,
-                    words->phase ? words->phase : "Pending");
+                    words->gang ? or_else(words->spec, "") : "", words->gpus ? words->gpus : 8,
+                    or_else(words->phase, "Pending"));
 }
 
 struct pod_record *bench_pod_of(const struct pod_words *words)

@@ -39,6 +39,22 @@ bool world_chance(struct world *world, unsigned percent)
 
 /* --- records ----------------------------------------------------------------------- */
 
+static struct gang_identity identity_of(const struct world *world, const struct world_pod *pod,
+                                        const char *key)
+{
+    if (pod->gang < 0)
+        return (struct gang_identity){.index = GANG_INDEX_NONE};
+    const struct world_gang *gang = &world->gangs[pod->gang];
+    bool beyond = pod->index >= gang->size;
+    return (struct gang_identity){.key = key,
+                                  .group = key + 2,
+                                  .found_by = LABEL_GANG,
+                                  .index = pod->index,
+                                  .size = gang->size,
+                                  .unit = pod->unit,
+                                  .problem = beyond ? "its index is beyond the gang's pods" : NULL};
+}
+
 struct pod_record *world_record_of(const struct world *world, const struct world_pod *pod)
 {
     char uid[16], version[16], key[16];
@@ -61,8 +77,6 @@ struct pod_record *world_record_of(const struct world *world, const struct world
                                                      .values = &pin,
                                                      .value_count = 1};
     const struct selector_term term = {.requirements = &requirement, .requirement_count = 1};
-    const struct world_gang *gang = pod->gang >= 0 ? &world->gangs[pod->gang] : NULL;
-    bool beyond = gang && pod->index >= gang->size;
     const struct pod_record draft = {
         .namespace = "d",
         .name = pod->name,
@@ -76,15 +90,9 @@ struct pod_record *world_record_of(const struct world *world, const struct world
         .terminating = pod->terminating,
         .gated = pod->gated,
         .requests = {.amounts = {[RESOURCE_PODS] = 1}, .others = &gpus, .other_count = 1},
-        .priority = gang ? gang->priority : 0,
+        .priority = pod->gang >= 0 ? world->gangs[pod->gang].priority : 0,
         .created = pod->serial,
-        .gang = {.key = gang ? key : NULL,
-                 .group = gang ? key + 2 : NULL,
-                 .found_by = gang ? LABEL_GANG : NULL,
-                 .index = pod->index,
-                 .size = gang ? gang->size : 0,
-                 .unit = pod->unit,
-                 .problem = beyond ? "its index is beyond the gang's pods" : NULL},
+        .gang = identity_of(world, pod, key),
         .annotations = {.labels = labels, .count = label_count},
         .affinity = {.terms = &term, .term_count = pin != NULL},
     };
