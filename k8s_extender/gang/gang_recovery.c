@@ -194,8 +194,11 @@ static void settle_made(struct gang *gang, bool fixed)
         (strcmp(gang->written->id, gang->made->id) == 0 ||
          strcmp(gang->written->id, gang->base_id) != 0))
         drop_made(gang);
+    /* Pod 0 has succeeded: what was made since stands nowhere, and when all have their place a
+     * restart must know the same. */
+    bool unwritten = gang_is_whole(gang) && gang_slot_is_done(gang, &gang->slots[0]);
     bool by_hand = gang->size && gang->strays == gang->size; /* nobody is left to follow it */
-    if (gang->made && ((!fixed && gang->made_digest != gang->pods_digest) || by_hand ||
+    if (gang->made && ((!fixed && gang->made_digest != gang->pods_digest) || by_hand || unwritten ||
                        gang->made->pods != gang->size))
         drop_made(gang);
 }

@@ -143,7 +143,7 @@ static void name_stray(struct gang *gang)
     size_t used = strlen(gang->reason);
     for (uint32_t i = 0; i < gang->slot_count; i++) {
         const struct gang_slot *slot = &gang->slots[i];
-        if (!slot->stray)
+        if (!slot->stray || !slot->pod)
             continue;
         snprintf(gang->reason + used, sizeof(gang->reason) - used,
                  "; pod %s was bound to node %s by hand: delete it to have it placed too",

@@ -211,7 +211,7 @@ static void tell_strays(struct gang_machine *machine, const struct gang *gang)
     char text[GANG_REASON_BYTES];
     for (uint32_t i = 0; gang->strays && i < gang->slot_count; i++) {
         const struct gang_slot *slot = &gang->slots[i];
-        if (!slot->stray)
+        if (!slot->stray || !slot->pod)
             continue;
         snprintf(text, sizeof(text),
                  "gang %s: pod %s was bound to node %s before the gang had a plan; the others wait "
