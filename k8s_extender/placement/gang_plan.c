@@ -295,7 +295,8 @@ static int lay_out_near(struct planning *planning, const struct gang_slots *slot
 {
     struct error_info why = {.kind = ERROR_NONE};
     CLEANUP_DONE(gang_slots) struct gang_slots near = {.cluster = NULL};
-    if (keep_near(planning, slots, &near, &why) == 0 && lay_out(planning, &near, &why) == 0)
+    if (keep_near(planning, slots, &near, &why) == 0 && near.cluster &&
+        lay_out(planning, &near, &why) == 0)
         return 0;
     return why.kind == ERROR_MEMORY ? error_set_memory(err) : -1;
 }
