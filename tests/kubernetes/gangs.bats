@@ -183,6 +183,7 @@ replaced_elsewhere() {
 }
 
 @test "one label: the admission policy adds the gate and the variables" {
+    needs_newest "MutatingAdmissionPolicy; remote.bats shows the webhook"
     apply_admission "$PARPLAN_KUBERNETES_DIR/etc/parplan.yaml"
     submit_job train 16 "${plan[@]}"
     expect_placed train 16

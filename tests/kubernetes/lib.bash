@@ -242,9 +242,24 @@ documents_of() {
         -- "$@"
 }
 
+# mutating_policies: whether this Kubernetes has MutatingAdmissionPolicy, as ours is written (1.36).
+mutating_policies() {
+    kubectl get --raw /apis/admissionregistration.k8s.io/v1 |
+        jq -e 'any(.resources[]; .name == "mutatingadmissionpolicies")' >/dev/null
+}
+
+# print_shipped FOLDER: what kustomize makes of that folder of manifests/kubernetes; for an older
+# Kubernetes without what overlays/webhook leaves out there.
+print_shipped() {
+    local left_out='^$'
+    mutating_policies || left_out='(^|\n)kind: MutatingAdmissionPolicy'
+    kubectl kustomize "$kubernetes_root/manifests/kubernetes/$1" |
+        awk -v RS='---\n' -v ORS='---\n' -v left_out="$left_out" '$0 !~ left_out'
+}
+
 # The extender's namespace, service account and rights, as they are shipped.
 apply_extender_rights() {
-    kubectl kustomize "$kubernetes_root/manifests/kubernetes/base" |
+    print_shipped base |
         documents_of Namespace ServiceAccount ClusterRole ClusterRoleBinding Role RoleBinding |
         kubectl apply -f -
 }

@@ -9,6 +9,7 @@ load support
 cluster_nodes=32
 
 setup_file() {
+    needs_newest PodGroup
     cluster_options='--kubelet --gates gang' start_extender_cluster
 }
 

@@ -11,10 +11,11 @@ readonly accounts=(parplan-extender parplan-node-agent)
 readonly plan=(tp=8 pp=2 dp=2)
 
 setup_file() {
+    needs_newest "PodGroup and MutatingAdmissionPolicy"
     [[ -x $PARPLAN_BUILD/parplan-extender ]] || return 0
     cluster_nodes=16 cluster_options='--kubelet --gates gang' start_cluster
     kubectl apply -f "$BATS_TEST_DIRNAME/stand_in_kinds.yaml"
-    kubectl apply -k "$shipped/base"
+    print_shipped base | kubectl apply -f -
     kubectl wait --for=condition=established --timeout=60s crd --all
     start_extender
     export extender_port extender_url extender_namespace

@@ -23,6 +23,11 @@ teardown_file() {
     [[ ! ${PARPLAN_KUBERNETES_DIR:-} ]] || "$cluster" stop
 }
 
+# needs_newest WHAT: skips on an older Kubernetes, which has no such thing.
+needs_newest() {
+    [[ ! ${PARPLAN_KUBERNETES:-} ]] || skip "Kubernetes $PARPLAN_KUBERNETES has no $1"
+}
+
 # On a failure, what the pods were told and the programs had to say.
 teardown() {
     [[ ${BATS_TEST_COMPLETED:-} ]] || show_what_was_said
