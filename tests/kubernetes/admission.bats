@@ -295,7 +295,8 @@ patch_as() {
     kubectl create clusterrole reader --verb=get --resource=pods
     kubectl create clusterrolebinding reader --clusterrole=reader \
         --serviceaccount=parplan-system:parplan-extender
-    print_object Pod default .label=g tp=8 | kubectl --as=trainer create -f -
+    print_object Pod default .label=g tp=8 | jq '.spec.schedulingGates = [{name: "parplan.io/gang"}]' |
+        kubectl --as=trainer create -f -
     expect "gate" "$(patch_as trainer default pod/attempt '{"spec":{"schedulingGates":null}}')" \
         "the scheduling gate parplan.io/gang is taken away by parplan once the whole gang has its nodes; to give the gang up, delete its pods"
     expect "label" "$(patch_as trainer default pod/attempt '{"metadata":{"labels":{"parplan.io/gang":null}}}')" \
@@ -374,6 +375,7 @@ has_pods() {
 }
 
 @test "the second scheduler's nodes: its taint is tolerated by pods of gangs, and by no other pod with GPUs" {
+    needs_newest MutatingAdmissionPolicy
     kubectl apply -f "$manifests/overlays/second-scheduler/dedicated-nodes.yaml"
     wait_for 20 "another scheduler's name" gets_scheduler
     expect "tolerations" "$(print_object Pod default .label=g | kubectl --as=trainer create --dry-run=server -o json -f - |

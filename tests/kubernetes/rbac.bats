@@ -11,11 +11,10 @@ readonly accounts=(parplan-extender parplan-node-agent)
 readonly plan=(tp=8 pp=2 dp=2)
 
 setup_file() {
-    needs_newest "PodGroup and MutatingAdmissionPolicy"
-    [[ -x $PARPLAN_BUILD/parplan-extender ]] || return 0
+    [[ -x $PARPLAN_BUILD/parplan-extender && ! ${PARPLAN_KUBERNETES:-} ]] || return 0
     cluster_nodes=16 cluster_options='--kubelet --gates gang' start_cluster
     kubectl apply -f "$BATS_TEST_DIRNAME/stand_in_kinds.yaml"
-    print_shipped base | kubectl apply -f -
+    kubectl apply -k "$shipped/base"
     kubectl wait --for=condition=established --timeout=60s crd --all
     start_extender
     export extender_port extender_url extender_namespace
@@ -23,6 +22,7 @@ setup_file() {
 }
 
 setup() {
+    needs_newest "PodGroup and MutatingAdmissionPolicy"
     setup_gangs
     kubectl uncordon -l nvidia.com/gpu.count >"$BATS_TEST_TMPDIR/uncordoned"
 }
