@@ -446,11 +446,11 @@ static void what_is_refused_waits_for_another_pod_or_minutes(void **state)
 {
     (void)state;
     CLEANUP_DONE(bench) struct bench bench;
-    set_up(&bench);
+    bench_init(&bench);
     struct pod_words first = {.name = "a", .gang = "g", .index = "0", .spec = GATE};
     struct pod_words second = {.name = "b", .gang = "g", .index = "1", .spec = GATE};
-    set_pod(&bench, &first);
-    set_pod(&bench, &second);
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
     assert_string_equal(patched_next(&bench, TASK_REFUSED), "a");
     static const uint64_t quiet[] = {1000, 17000, 60000, 299000};
     for (size_t i = 0; i < COUNT_OF(quiet); i++) {
@@ -458,7 +458,7 @@ static void what_is_refused_waits_for_another_pod_or_minutes(void **state)
         assert_string_equal(patched_next(&bench, TASK_REFUSED), "");
     }
     first.version = "2"; /* it changed, and the same may be taken now */
-    set_pod(&bench, &first);
+    bench_set_pod(&bench, &first);
     assert_string_equal(patched_next(&bench, TASK_REFUSED), "a");
     assert_int_equal(gang_machine_tick(bench.machine, 598000), 0);
     assert_string_equal(patched_next(&bench, TASK_REFUSED), "");
@@ -467,7 +467,7 @@ static void what_is_refused_waits_for_another_pod_or_minutes(void **state)
     first.version = "3";
     first.annotations = ",\"parplan.io/plan\":\"\"";
     /* A conflict is tried again soon, as before. */
-    set_pod(&bench, &first);
+    bench_set_pod(&bench, &first);
     assert_string_equal(patched_next(&bench, TASK_CONFLICT), "a");
     assert_int_equal(gang_machine_tick(bench.machine, 602000), 0);
     assert_string_equal(patched_next(&bench, TASK_CONFLICT), "a");
