@@ -233,9 +233,12 @@ static struct pod_entry *open_pod(struct cluster_state *state, struct pod_record
 /* Whether that pod was replaced by another of its name, and this is late news of it. */
 static bool is_outdated(const struct cluster_state *state, const struct pod_record *pod)
 {
-    const struct pod_record *known = cluster_state_pod_named(state, pod->namespace, pod->name);
+    const struct pod_entry *entry = record_table_find(state->named, pod->namespace, pod->name);
+    const struct pod_record *known = entry ? entry->record : NULL;
     uint64_t newer, older;
-    return known && strcmp(known->uid, pod->uid) != 0 && known->resource_version &&
+    if (!known || entry->heard != state->pod_list)
+        return false; /* a list is being read, and what it names is what there is */
+    return strcmp(known->uid, pod->uid) != 0 && known->resource_version &&
            pod->resource_version &&
            parse_unsigned(known->resource_version, 0, UINT64_MAX, &newer, NULL) == 0 &&
            parse_unsigned(pod->resource_version, 0, UINT64_MAX, &older, NULL) == 0 && older < newer;

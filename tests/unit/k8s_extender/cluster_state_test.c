@@ -154,6 +154,25 @@ static void a_list_names_what_is_there(void **unused)
     assert_non_null(cluster_state_pod(state, "p7"));
 }
 
+/* etcd was restored from a backup: an older pod of that name is what there is. */
+static void a_list_is_right_also_where_it_is_older(void **unused)
+{
+    (void)unused;
+    size_t cursor = 0;
+    CLEANUP(cluster_state) struct cluster_state *state = cluster_state_create();
+    assert_non_null(state);
+    assert_int_equal(cluster_state_set_pod(state, pod_of("a", "u2", "900", "n1", ""), NULL), 0);
+    assert_int_equal(cluster_state_set_pod(state, pod_of("a", "u1", "100", "n2", ""), NULL), 0);
+    assert_null(cluster_state_pod(state, "u1")); /* heard late, it is no news */
+    cluster_state_begin_pods(state);
+    assert_int_equal(cluster_state_set_pod(state, pod_of("a", "u1", "100", "n2", ""), NULL), 0);
+    for (const struct pod_record *pod; (pod = cluster_state_unheard_pod(state, &cursor));)
+        cluster_state_remove_pod(state, pod->uid);
+    assert_int_equal(cluster_state_pod_count(state), 1);
+    assert_non_null(cluster_state_pod(state, "u1"));
+    assert_ptr_equal(cluster_state_pod_named(state, "d", "a"), cluster_state_pod(state, "u1"));
+}
+
 static void nodes_stand_by_name(void **unused)
 {
     (void)unused;
@@ -238,6 +257,7 @@ int main(void)
         cmocka_unit_test(keeps_count_of_promised_nodes),
         cmocka_unit_test(knows_pods_by_uid),
         cmocka_unit_test(a_list_names_what_is_there),
+        cmocka_unit_test(a_list_is_right_also_where_it_is_older),
         cmocka_unit_test(nodes_stand_by_name),
         cmocka_unit_test(a_table_finds_what_was_not_removed),
         cmocka_unit_test(gives_everything_back),
