@@ -238,8 +238,7 @@ static bool is_outdated(const struct cluster_state *state, const struct pod_reco
     uint64_t newer, older;
     if (!known || entry->heard != state->pod_list)
         return false; /* a list is being read, and what it names is what there is */
-    return strcmp(known->uid, pod->uid) != 0 && known->resource_version &&
-           pod->resource_version &&
+    return strcmp(known->uid, pod->uid) != 0 && known->resource_version && pod->resource_version &&
            parse_unsigned(known->resource_version, 0, UINT64_MAX, &newer, NULL) == 0 &&
            parse_unsigned(pod->resource_version, 0, UINT64_MAX, &older, NULL) == 0 && older < newer;
 }
