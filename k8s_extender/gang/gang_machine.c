@@ -88,6 +88,7 @@ void gang_machine_remove_node(struct gang_machine *machine, const char *name)
 struct change {
     char *uid, *named_uid;
     struct gang *gang, *named_gang;
+    size_t at, named_at; /* their places there */
 };
 
 static void change_done(struct change *change)
@@ -108,17 +109,17 @@ static int take_out(struct gang_machine *machine, const struct pod_record *pod, 
     ret->named_uid = named ? memory_copy_text(named->uid) : NULL;
     if (!ret->uid || (named && !ret->named_uid))
         return -1;
-    ret->gang = gang_table_detach(machine, same);
-    ret->named_gang = gang_table_detach(machine, named);
+    ret->gang = gang_table_detach(machine, same, &ret->at);
+    ret->named_gang = gang_table_detach(machine, named, &ret->named_at);
     return 0;
 }
 
 /* Whatever is known now of that uid belongs to the gang (again). */
-static void put_in(struct gang_machine *machine, const char *uid, struct gang *gang)
+static void put_in(struct gang_machine *machine, const char *uid, struct gang *gang, size_t at)
 {
     const struct pod_record *pod = uid && gang ? cluster_state_pod(machine->state, uid) : NULL;
     if (pod)
-        gang_table_attach(gang, pod);
+        gang_table_attach(gang, pod, at);
 }
 
 /* What comes again as it was changes nothing. */
@@ -145,7 +146,7 @@ static void forget_ended(struct gang_machine *machine, struct gang *gang)
             return;
     while (gang->member_count > 0) {
         const struct pod_record *pod = gang->members[gang->member_count - 1];
-        (void)gang_table_detach(machine, pod);
+        (void)gang_table_detach(machine, pod, NULL);
         cluster_state_remove_pod(machine->state, pod->uid);
     }
 }
@@ -176,12 +177,13 @@ static int replace_pod(struct gang_machine *machine, struct pod_record *pod, str
         return -1;
     }
     int status = cluster_state_set_pod(machine->state, pod, NULL);
-    put_in(machine, change->uid, status == 0 ? gang : change->gang);
+    bool stays = status < 0 || gang == change->gang;
+    put_in(machine, change->uid, status == 0 ? gang : change->gang, stays ? change->at : SIZE_MAX);
     const struct pod_record *taken =
         status == 0 && expected ? cluster_state_pod(machine->state, change->uid) : NULL;
     if (taken)
         gang_take_version(machine, gang, taken);
-    put_in(machine, change->named_uid, change->named_gang);
+    put_in(machine, change->named_uid, change->named_gang, change->named_at);
     return status;
 }
 
@@ -207,7 +209,7 @@ int gang_machine_set_pod(struct gang_machine *machine, struct pod_record *pod)
 
 void gang_machine_remove_pod(struct gang_machine *machine, const char *uid)
 {
-    struct gang *gang = gang_table_detach(machine, cluster_state_pod(machine->state, uid));
+    struct gang *gang = gang_table_detach(machine, cluster_state_pod(machine->state, uid), NULL);
     cluster_state_remove_pod(machine->state, uid);
     if (!gang)
         return;

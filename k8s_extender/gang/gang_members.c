@@ -181,7 +181,7 @@ static void seat(struct gang *gang, const struct pod_record *pod, uint32_t index
                "once: give each job a label " LABEL_GANG " of its own",
                gang->key, slot->pod->name, pod->name, index, gang->size - 1);
     gang->outsiders += slot->pod != NULL;
-    if (!slot->pod || gang_claims_before(pod, slot->pod))
+    if (!slot->pod || gang_claims_before(gang, pod, slot->pod))
         slot->pod = pod;
 }
 

@@ -27,7 +27,7 @@ static int compare_texts(const char *left, const char *right)
     return strcmp(left ? left : "", right ? right : "");
 }
 
-bool gang_claims_before(const struct pod_record *pod, const struct pod_record *other)
+static bool claims_name_before(const struct pod_record *pod, const struct pod_record *other)
 {
     if (claim_of(pod) != claim_of(other))
         return claim_of(pod) > claim_of(other);
@@ -37,12 +37,20 @@ bool gang_claims_before(const struct pod_record *pod, const struct pod_record *o
     return owners ? owners < 0 : compare_texts(pod->uid, other->uid) < 0;
 }
 
+bool gang_claims_before(const struct gang *gang, const struct pod_record *pod,
+                        const struct pod_record *other)
+{
+    if (pod->gang.unit != other->gang.unit && gang->holder)
+        return pod->gang.unit == gang->holder;
+    return claims_name_before(pod, other);
+}
+
 void gang_find_holder(struct gang *gang)
 {
     const struct pod_record *best = NULL;
     for (size_t i = 0; i < gang->member_count; i++) {
         const struct pod_record *pod = gang->members[i];
-        if (gang_pod_is_live(pod) && pod->gang.unit && (!best || gang_claims_before(pod, best)))
+        if (gang_pod_is_live(pod) && pod->gang.unit && (!best || claims_name_before(pod, best)))
             best = pod;
     }
     gang->holder = best ? best->gang.unit : 0;

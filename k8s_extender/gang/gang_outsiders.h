@@ -18,8 +18,10 @@
 bool gang_pod_is_live(const struct pod_record *pod);
 /* Bound, or released by what stands on it. */
 bool gang_pod_is_placed(const struct pod_record *pod);
-/* Which of two pods has the better claim to the gang's name, or to an index; never both. */
-bool gang_claims_before(const struct pod_record *pod, const struct pod_record *other);
+/* Which of two pods has the better claim to an index: one of the owner that holds the name, else as
+ * the owners above; never both. */
+bool gang_claims_before(const struct gang *gang, const struct pod_record *pod,
+                        const struct pod_record *other);
 /* Sets gang->holder from the members. */
 void gang_find_holder(struct gang *gang);
 /* Whether that member is of the owner that holds the name. */

@@ -21,7 +21,7 @@ struct gang_shape {
 const char *gang_shape_encode(const struct gang_plan *plan, struct arena *arena);
 /* Hostile input: 0, or -1 for whatever is no shape (err says why, and may be NULL). */
 int gang_shape_decode(const char *text, struct gang_shape *ret, struct error_info *err);
-/* Of the first of the gang's live pods that has a readable one. */
+/* Of the first live pod of the owner that holds the gang's name that has a readable one. */
 bool gang_shape_find(const struct gang *gang, struct gang_shape *ret);
 
 /* Sets gang->plan, ->written and ->made from the slots' pods. */

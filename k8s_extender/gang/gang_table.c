@@ -137,35 +137,47 @@ struct gang *gang_table_prepare(struct gang_machine *machine, const struct pod_r
     return gang;
 }
 
-void gang_table_attach(struct gang *gang, const struct pod_record *pod)
+/* A pod that changes keeps its place: who is the first of them must not depend on who changed last.
+ */
+void gang_table_attach(struct gang *gang, const struct pod_record *pod, size_t at)
 {
-    gang->members[gang->member_count++] = pod;
+    if (at > gang->member_count)
+        at = gang->member_count;
+    memmove(&gang->members[at + 1], &gang->members[at],
+            (gang->member_count - at) * sizeof(const struct pod_record *));
+    gang->members[at] = pod;
+    gang->member_count++;
     gang->dirty = true;
 }
 
-/* The order of the others stays: which of two pods of one index counts must not depend on it. */
-struct gang *gang_table_detach(struct gang_machine *machine, const struct pod_record *pod)
+/* What points to the record must not outlive it. */
+static void forget_pod(struct gang *gang, const struct pod_record *pod)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        struct gang_slot *slot = &gang->slots[i];
+        if (slot->ended == pod)
+            slot->ended = NULL;
+        if (slot->pod == pod)
+            slot->pod = NULL, slot->node = NULL, slot->state = SLOT_EMPTY;
+        if (slot->leaving == pod)
+            slot->leaving = NULL;
+    }
+}
+
+struct gang *gang_table_detach(struct gang_machine *machine, const struct pod_record *pod,
+                               size_t *ret_at)
 {
     struct gang *gang = pod && pod->gang.key ? gang_table_find(machine, pod->gang.key) : NULL;
-    for (size_t i = 0; gang && i < gang->member_count; i++) {
-        if (gang->members[i] != pod)
+    for (size_t i = gang ? gang->member_count : 0; i > 0; i--) {
+        if (gang->members[i - 1] != pod)
             continue;
         gang->member_count--;
-        memmove(&gang->members[i], &gang->members[i + 1],
-                (gang->member_count - i) * sizeof(const struct pod_record *));
+        memmove(&gang->members[i - 1], &gang->members[i],
+                (gang->member_count - (i - 1)) * sizeof(const struct pod_record *));
         gang->dirty = true;
-        /* What points to the record must not outlive it. */
-        for (uint32_t slot = 0; slot < gang->slot_count; slot++) {
-            struct gang_slot *held = &gang->slots[slot];
-            if (held->ended == pod)
-                held->ended = NULL;
-            if (held->pod != pod && held->leaving != pod)
-                continue;
-            if (held->pod == pod)
-                held->pod = NULL, held->node = NULL, held->state = SLOT_EMPTY;
-            if (held->leaving == pod)
-                held->leaving = NULL;
-        }
+        forget_pod(gang, pod);
+        if (ret_at)
+            *ret_at = i - 1;
         return gang;
     }
     return NULL;

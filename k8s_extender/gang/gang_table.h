@@ -10,10 +10,12 @@
 struct gang *gang_table_find(const struct gang_machine *machine, const char *key);
 /* Makes sure that pod can become a member: finds or makes its gang. NULL: out of memory. */
 struct gang *gang_table_prepare(struct gang_machine *machine, const struct pod_record *pod);
-/* After gang_table_prepare, or putting back what was taken out: cannot fail. */
-void gang_table_attach(struct gang *gang, const struct pod_record *pod);
-/* The gang that it was taken out of, or NULL. */
-struct gang *gang_table_detach(struct gang_machine *machine, const struct pod_record *pod);
+/* After gang_table_prepare, or putting back what was taken out: cannot fail. at: its place among
+ * the members; SIZE_MAX: the last one. */
+void gang_table_attach(struct gang *gang, const struct pod_record *pod, size_t at);
+/* The gang that it was taken out of, or NULL. ret_at: its place there; may be NULL. */
+struct gang *gang_table_detach(struct gang_machine *machine, const struct pod_record *pod,
+                               size_t *ret_at);
 /* Forgets the gang if no pod is left, with what is reserved for it. */
 void gang_table_prune(struct gang_machine *machine, struct gang *gang);
 void gang_table_done(struct gang_machine *machine);

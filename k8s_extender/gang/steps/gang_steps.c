@@ -13,6 +13,7 @@
 
 #define SHORT_MILLISECONDS 10000u
 #define OWNERS_TOLD 8u            /* of those that use the name of another's gang */
+#define STRAYS_TOLD 8u            /* of its own pods that were bound by hand */
 #define SERVICE_PREFIX "parplan-" /* of subdomains that the admission policy gave */
 
 static void wait_until(struct gang *gang, uint64_t due)
@@ -209,10 +210,12 @@ static void tell_short(struct gang_machine *machine, struct gang *gang)
 static void tell_strays(struct gang_machine *machine, const struct gang *gang)
 {
     char text[GANG_REASON_BYTES];
-    for (uint32_t i = 0; gang->strays && i < gang->slot_count; i++) {
+    unsigned told = 0;
+    for (uint32_t i = 0; gang->strays && i < gang->slot_count && told < STRAYS_TOLD; i++) {
         const struct gang_slot *slot = &gang->slots[i];
         if (!slot->stray || !slot->pod)
             continue;
+        told++;
         snprintf(text, sizeof(text),
                  "gang %s: pod %s was bound to node %s before the gang had a plan; the others wait "
                  "until all %u are there, and are then placed around it; delete it to have it "

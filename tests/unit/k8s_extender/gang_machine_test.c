@@ -261,6 +261,42 @@ static void its_service_is_made_anew_for_a_job_of_the_same_name(void **state)
     assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
 }
 
+static void set_of_two_jobs(struct bench *bench, const char *name, unsigned index,
+                            const char *version)
+{
+    char text[1500];
+    int bytes = snprintf(
+        text, sizeof(text),
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"u-%s\",\"resourceVersion\":"
+        "\"%s\",\"labels\":{\"parplan.io/gang\":\"g\"},\"annotations\":{\"parplan.io/size\":\"2\","
+        "\"parplan.io/index\":\"%u\"%s},\"ownerReferences\":[{\"kind\":\"Job\",\"name\":\"%s\","
+        "\"uid\":\"%s\",\"controller\":true}]},\"spec\":{%s\"subdomain\":\"parplan-g\","
+        "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"8\"}}}]}}",
+        name, name, version, index, bench->annotations, name, name,
+        bench->annotations[0] ? "\"nodeName\":\"n1\"," : GATE);
+    assert_true(bytes > 0 && (size_t)bytes < sizeof(text));
+    struct pod_record *pod = pod_record_parse(text, (size_t)bytes, NULL);
+    assert_non_null(pod);
+    assert_int_equal(gang_machine_set_pod(bench->machine, pod), 0);
+}
+
+/* Their pods' indices are given by hand, and each changes after the other. */
+static void a_gang_of_two_jobs_has_one_service(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    set_of_two_jobs(&bench, "a", 0, "1");
+    set_of_two_jobs(&bench, "b", 1, "1");
+    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_SERVICE);
+    bench.annotations[0] = '\0';
+    for (unsigned version = 2; version < 6; version++) {
+        const char text[2] = {(char)('0' + version)};
+        set_of_two_jobs(&bench, version % 2 ? "b" : "a", version % 2, text);
+        assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
+    }
+}
+
 static void set_of_job(struct bench *bench, const char *name, unsigned index, const char *owner)
 {
     char text[1500];
@@ -480,6 +516,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_wrong),
         cmocka_unit_test(waits_and_is_tried_again),
         cmocka_unit_test(its_service_is_made_anew_for_a_job_of_the_same_name),
+        cmocka_unit_test(a_gang_of_two_jobs_has_one_service),
         cmocka_unit_test(what_is_refused_waits_for_another_pod_or_minutes),
         cmocka_unit_test(its_size_is_asked_for_again),
         cmocka_unit_test(a_gang_without_a_size_is_told_so),

@@ -54,6 +54,27 @@ static void what_is_bound_by_hand_releases_nothing(void **state)
     assert_string_equal(bench.node, "n3");
 }
 
+/* As another scheduler does with a whole Job: a line for each of a thousand would be a flood. */
+static void of_many_that_are_bound_by_hand_some_are_told(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    char name[8], index[8];
+    for (unsigned i = 1; i < 20; i++) {
+        snprintf(name, sizeof(name), "b%u", i);
+        snprintf(index, sizeof(index), "%u", i);
+        const struct pod_words bound = {
+            .name = name, .gang = "g", .index = index, .size = "20", .spec = ON("n1")};
+        bench_set_pod(&bench, &bound);
+    }
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    unsigned told = 0;
+    for (const char *at = bench.said; (at = strstr(at, "GangBoundByHand")); at++)
+        told++;
+    assert_int_equal(told, 8);
+}
+
 static void without_room_beside_it_the_gang_waits(void **state)
 {
     (void)state;
@@ -310,6 +331,73 @@ static void a_doubled_index_does_not_stop_a_placed_gang(void **state)
     assert_true(bench.released);
 }
 
+/* It is older than the Job's pod of that index, which is made again. */
+static void no_pod_without_an_owner_takes_the_place_of_a_jobs(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    set_released(&bench, &gang);
+    struct pod_words other = {
+        .name = "c", .gang = "g", .index = "1", .created = "2025-01-01T00:00:00Z"};
+    other.spec = GATE;
+    bench_set_pod(&bench, &other);
+    gang_machine_remove_pod(bench.machine, "u-b");
+    gang.second.name = "d";
+    gang.second.created = "2026-01-02T00:00:00Z";
+    bench_set_pod(&bench, &gang.second);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "d");
+    assert_string_equal(bench.node, "n2");
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_said(&bench, "GangRefused: gang d/g: pod c has index 1, which is pod d's");
+}
+
+/* Of a pod without an owner nobody knows whether parplan wrote what it says. */
+static void no_pod_without_an_owner_says_how_large_a_jobs_gang_is(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    const struct pod_words other = {.name = "c",
+                                    .gang = "g",
+                                    .index = "7",
+                                    .created = "2025-01-01T00:00:00Z",
+                                    .annotations = ",\"parplan.io/plan-shape\":\"pods=1 gpus=8\""};
+    set_released(&bench, &gang);
+    bench_set_pod(&bench, &other);
+    gang_machine_remove_pod(bench.machine, "u-a"); /* so that c is heard of before */
+    bench_set_pod(&bench, &gang.first);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "b");
+    assert_string_equal(bench.node, "n2");
+}
+
+/* Each of them is refused again and again by the scheduler, and so changes all the time. */
+static void of_many_that_do_not_belong_one_is_told(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    set_released(&bench, &gang);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    struct pod_words other = {.gang = "g", .index = "0", .job = "y", .spec = GATE};
+    static const char *const names[] = {"c", "e", "f"}, *const versions[] = {"1", "2", "3"};
+    for (size_t turn = 0; turn < COUNT_OF(versions); turn++)
+        for (size_t i = 0; i < COUNT_OF(names); i++) {
+            other.name = names[i];
+            other.version = versions[turn];
+            bench_set_pod(&bench, &other);
+            assert_int_equal(bench_run(&bench), TASK_NONE);
+        }
+    const char *told = strstr(bench.said, "the name is in use");
+    assert_non_null(told);
+    assert_null(strstr(told + 1, "the name is in use"));
+}
+
 static void a_gang_that_runs_does_not_grow(void **state)
 {
     (void)state;
@@ -540,6 +628,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_bound_by_hand_releases_nothing),
+        cmocka_unit_test(of_many_that_are_bound_by_hand_some_are_told),
         cmocka_unit_test(without_room_beside_it_the_gang_waits),
         cmocka_unit_test(a_plan_that_does_not_include_it_is_given_up),
         cmocka_unit_test(a_gang_that_others_have_placed_runs),
@@ -548,6 +637,9 @@ int main(void)
         cmocka_unit_test(the_first_of_two_jobs_has_the_name),
         cmocka_unit_test(the_name_passes_on_when_the_first_has_gone),
         cmocka_unit_test(a_doubled_index_does_not_stop_a_placed_gang),
+        cmocka_unit_test(no_pod_without_an_owner_takes_the_place_of_a_jobs),
+        cmocka_unit_test(no_pod_without_an_owner_says_how_large_a_jobs_gang_is),
+        cmocka_unit_test(of_many_that_do_not_belong_one_is_told),
         cmocka_unit_test(a_gang_that_runs_does_not_grow),
         cmocka_unit_test(a_gang_that_runs_does_not_shrink),
         cmocka_unit_test(a_pod_on_a_lost_node_holds_up_nobody),
