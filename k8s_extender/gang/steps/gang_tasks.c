@@ -195,8 +195,8 @@ static struct gang_slot *slot_of(struct gang *gang, const struct gang_task *task
     return NULL;
 }
 
-/* It is promised no node by that; but it stays known what the pod was like, so that another version
- * of it ends the pause. */
+/* A release: it is promised no node by that; but it stays known what the pod was like, so that
+ * another version of it ends the pause. */
 static void settle_refused(struct gang_slot *slot)
 {
     char *version = move_pointer(slot->asked_version);
@@ -214,6 +214,7 @@ static uint64_t pause_after(struct gang_slot *slot, enum gang_task_result result
                                     : (uint64_t)TASK_RETRY_MILLISECONDS << doublings;
 }
 
+/* Only what has been asked for is settled: a release before it may stand. */
 static void settle_patch(struct gang_slot *slot, const struct gang_task *task,
                          enum gang_task_result result)
 {
@@ -226,7 +227,7 @@ static void settle_patch(struct gang_slot *slot, const struct gang_task *task,
         slot->uncertain = true;
     } else if (result == TASK_CONFLICT && !slot->uncertain && task->node) {
         gang_slot_unsend(slot);
-    } else if (result == TASK_REFUSED && !slot->uncertain) {
+    } else if (result == TASK_REFUSED && !slot->uncertain && task->node) {
         settle_refused(slot);
     }
 }

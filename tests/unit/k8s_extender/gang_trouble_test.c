@@ -153,7 +153,7 @@ static void a_gang_that_others_have_placed_runs(void **state)
 
 /* --- a release whose answer was lost ------------------------------------------------------ */
 
-static void fail_patch_of(struct bench *bench, const char *pod)
+static void end_patch_of(struct bench *bench, const char *pod, enum gang_task_result result)
 {
     struct gang_task task;
     assert_int_equal(gang_machine_next(bench->machine, &task), 0);
@@ -163,7 +163,7 @@ static void fail_patch_of(struct bench *bench, const char *pod)
     }
     assert_int_equal(task.kind, TASK_PATCH_POD);
     assert_string_equal(task.pod, pod);
-    assert_int_equal(gang_machine_finished(bench->machine, &task, TASK_FAILED), 0);
+    assert_int_equal(gang_machine_finished(bench->machine, &task, result), 0);
 }
 
 /* Nothing was heard of it, and then its node goes: it must be known before there is another. */
@@ -180,7 +180,7 @@ static void a_release_that_may_stand_is_taken_back(void **state)
     assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
     char outputs[sizeof(bench.annotations) + 40];
     snprintf(outputs, sizeof(outputs), "%s,\"parplan.io/node\":\"n1\"", bench.annotations);
-    fail_patch_of(&bench, "b");
+    end_patch_of(&bench, "b", TASK_FAILED);
     first.annotations = outputs;
     first.spec = ON("n1");
     first.version = "2";
@@ -195,6 +195,40 @@ static void a_release_that_may_stand_is_taken_back(void **state)
     bench_set_pod(&bench, &second);
     assert_int_equal(bench_run(&bench), TASK_PATCH_POD); /* the new plan */
     assert_non_null(node_in_plan(&bench, "nodes=n[1,3]"));
+}
+
+/* That it may not be taken back does not mean that it does not stand. */
+static void a_release_that_cannot_be_taken_back_stands(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct gang_answer answer;
+    bench_init(&bench);
+    struct pod_words first = {.name = "a", .gang = "g", .index = "0", .spec = GATE};
+    const struct pod_words second = {.name = "b", .gang = "g", .index = "1", .spec = GATE};
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    char outputs[sizeof(bench.annotations) + 40];
+    snprintf(outputs, sizeof(outputs), "%s,\"parplan.io/node\":\"n1\"", bench.annotations);
+    end_patch_of(&bench, "b", TASK_SUCCEEDED); /* to n2 */
+    first.annotations = outputs;
+    first.spec = ON("n1");
+    first.version = "2";
+    bench_set_pod(&bench, &first);
+    bench_set_node(&bench, "n2", false);
+    assert_int_equal(gang_machine_tick(bench.machine, 20000), 0);
+    end_patch_of(&bench, "b", TASK_REFUSED);
+    bench_set_node(&bench, "n2", true);
+    assert_int_equal(gang_machine_tick(bench.machine, 30000), 0);
+    const struct pod_words other = {.name = "o", .gpus = 1};
+    assert_int_equal(bench_ask(&bench, &other, "n2", &answer), ANSWER_SOME);
+    assert_false(answer.passes[0]);
+    CLEANUP(json_value) struct json_value *report = json_value_create_object();
+    assert_int_equal(gang_machine_describe(bench.machine, report), 0);
+    const struct json_value *pods = json_value_get(json_value_get(report, "d/g"), "pods");
+    assert_string_equal(json_value_text(json_value_get(json_value_at(pods, 1), "state")),
+                        "released");
 }
 
 /* --- pods that do not belong ------------------------------------------------------------ */
@@ -633,6 +667,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_does_not_include_it_is_given_up),
         cmocka_unit_test(a_gang_that_others_have_placed_runs),
         cmocka_unit_test(a_release_that_may_stand_is_taken_back),
+        cmocka_unit_test(a_release_that_cannot_be_taken_back_stands),
         cmocka_unit_test(a_second_job_does_not_stop_a_released_gang),
         cmocka_unit_test(the_first_of_two_jobs_has_the_name),
         cmocka_unit_test(the_name_passes_on_when_the_first_has_gone),
