@@ -42,16 +42,25 @@ static void begin_list(void *context)
     pthread_mutex_unlock(&watcher->extender->lock);
 }
 
+/* With the lock. One that must be read again does not count: what it named came before the machine
+ * was told that a list begins, and all of it would be taken for gone. */
+static void take_end(struct watcher *watcher)
+{
+    struct extender *extender = watcher->extender;
+    if (__atomic_load_n(&extender->list_again[watcher->list], __ATOMIC_ACQUIRE))
+        return;
+    if (gang_machine_end_list(extender->machine, watcher->list) < 0)
+        log_message(&extender->log, LOG_LEVEL_ERROR, "out of memory after a list of %s",
+                    lists[watcher->list].word);
+    extender->rereads[watcher->list] = false;
+}
+
 static void end_list(void *context)
 {
     struct watcher *watcher = context;
     struct extender *extender = watcher->extender;
     pthread_mutex_lock(&extender->lock);
-    if (gang_machine_end_list(extender->machine, watcher->list) < 0)
-        log_message(&extender->log, LOG_LEVEL_ERROR, "out of memory after a list of %s",
-                    lists[watcher->list].word);
-    if (!__atomic_load_n(&extender->list_again[watcher->list], __ATOMIC_ACQUIRE))
-        extender->rereads[watcher->list] = false;
+    take_end(watcher);
     heard_something(watcher);
     extender_wake(extender);
     pthread_mutex_unlock(&extender->lock);
