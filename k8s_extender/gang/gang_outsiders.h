@@ -6,8 +6,9 @@
  *
  * Of several owners (gang_identity.unit) the one holds the name of which a pod is released, else
  * the one of which a pod is bound, else the one whose first pod was created first; then the uids
- * decide. All that stands in the objects, so a restart gives the same answer. When all its pods
- * have gone the next owner has the name.
+ * decide. All that stands in the objects, so a restart gives the same answer. When it has no live
+ * pod left the next owner has the name. A pod of no owner, or whose index was given by hand, counts
+ * beside the holder's, but takes no index from them and does not say how many they are.
  */
 #ifndef K8S_EXTENDER_GANG_GANG_OUTSIDERS_H
 #define K8S_EXTENDER_GANG_GANG_OUTSIDERS_H

@@ -187,13 +187,14 @@ void gang_table_prune(struct gang_machine *machine, struct gang *gang)
 {
     if (gang->member_count > 0)
         return;
-    for (size_t i = 0; i < machine->gang_count; i++)
-        if (machine->gangs[i] == gang) {
-            machine->gang_count--;
-            memmove(&machine->gangs[i], &machine->gangs[i + 1],
-                    (machine->gang_count - i) * sizeof(struct gang *));
-            break;
-        }
+    size_t after = machine->gang_count; /* from the end, where those go that a list is full of */
+    while (after > 0 && machine->gangs[after - 1] != gang)
+        after--;
+    if (after > 0) {
+        memmove(&machine->gangs[after - 1], &machine->gangs[after],
+                (machine->gang_count - after) * sizeof(struct gang *));
+        machine->gang_count--;
+    }
     if (gang->plan_number && machine->planning == gang->plan_number)
         machine->planning = 0;
     record_table_remove(machine->table, gang->key, "");
