@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/gang/gang_outputs.h"
 #include "k8s_extender/gang/annotations.h"
+#include "k8s_extender/gang/gang_outsiders.h"
 #include "k8s_extender/gang/gang_recovery.h"
 #include <string.h>
 
@@ -128,7 +129,7 @@ const char *gang_input(const struct gang *gang, const char *name)
 {
     for (uint32_t i = 0; i < gang->slot_count; i++) {
         const struct pod_record *pod = gang->slots[i].pod;
-        const char *value = pod ? pod_record_annotation(pod, name) : NULL;
+        const char *value = pod && gang_speaks(gang, pod) ? pod_record_annotation(pod, name) : NULL;
         if (value)
             return value;
     }

@@ -26,7 +26,7 @@ int gang_copy_affinity(const struct node_selector *affinity, struct arena *arena
 /* Whether two pods ask the same of a node, but for resources. */
 bool gang_pods_alike(const struct pod_record *left, const struct pod_record *right);
 
-/* The annotation of the gang's first pod that has it, or "". */
+/* The annotation of the gang's first pod that has it and speaks (gang_outsiders.h), or "". */
 const char *gang_input(const struct gang *gang, const char *name);
 
 #endif

@@ -61,10 +61,15 @@ bool gang_is_of_holder(const struct gang *gang, const struct pod_record *pod)
     return !pod->gang.unit || !gang->holder || pod->gang.unit == gang->holder;
 }
 
+bool gang_speaks(const struct gang *gang, const struct pod_record *pod)
+{
+    return pod->gang.unit == gang->holder;
+}
+
 const struct pod_record *gang_first_member(const struct gang *gang)
 {
     for (size_t i = 0; i < gang->member_count; i++)
-        if (gang_pod_is_live(gang->members[i]) && gang_is_of_holder(gang, gang->members[i]))
+        if (gang_pod_is_live(gang->members[i]) && gang_speaks(gang, gang->members[i]))
             return gang->members[i];
     return NULL;
 }

@@ -8,7 +8,7 @@
  * the one of which a pod is bound, else the one whose first pod was created first; then the uids
  * decide. All that stands in the objects, so a restart gives the same answer. When it has no live
  * pod left the next owner has the name. A pod of no owner, or whose index was given by hand, counts
- * beside the holder's, but takes no index from them and does not say how many they are.
+ * beside the holder's, but takes no index from them and does not speak for the gang.
  */
 #ifndef K8S_EXTENDER_GANG_GANG_OUTSIDERS_H
 #define K8S_EXTENDER_GANG_GANG_OUTSIDERS_H
@@ -27,7 +27,9 @@ bool gang_claims_before(const struct gang *gang, const struct pod_record *pod,
 void gang_find_holder(struct gang *gang);
 /* Whether that member is of the owner that holds the name. */
 bool gang_is_of_holder(const struct gang *gang, const struct pod_record *pod);
-/* The first member that is live and of the holder; NULL: none. */
+/* Whether what it says counts for all: it is the holder's own; without a holder each pod's does. */
+bool gang_speaks(const struct gang *gang, const struct pod_record *pod);
+/* The first member that is live and speaks; NULL: none. */
 const struct pod_record *gang_first_member(const struct gang *gang);
 /* Whether the pod is an outsider of a gang that is refreshed; then the text is one line that says
  * why. */

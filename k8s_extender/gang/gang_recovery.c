@@ -113,8 +113,8 @@ bool gang_shape_find(const struct gang *gang, struct gang_shape *ret)
     for (size_t i = 0; i < gang->member_count; i++) {
         const struct pod_record *pod = gang->members[i];
         const char *text = pod_record_annotation(pod, ANNOTATION_PLAN_SHAPE);
-        if (text && *text && !pod->gated && gang_pod_is_live(pod) &&
-            pod->gang.unit == gang->holder && gang_shape_decode(text, ret, NULL) == 0)
+        if (text && *text && !pod->gated && gang_pod_is_live(pod) && gang_speaks(gang, pod) &&
+            gang_shape_decode(text, ret, NULL) == 0)
             return true;
     }
     return false;

@@ -409,6 +409,49 @@ static void no_pod_without_an_owner_says_how_large_a_jobs_gang_is(void **state)
     assert_string_equal(bench.node, "n2");
 }
 
+/* It has the place of a pod that is missing, and says that all are to go where one is not bound. */
+static void no_pod_without_an_owner_has_a_jobs_pods_deleted(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    const struct pod_words other = {.name = "c",
+                                    .gang = "g",
+                                    .index = "1",
+                                    .annotations = ",\"parplan.io/on-partial\":\"delete\"",
+                                    .spec = GATE};
+    set_released(&bench, &gang);
+    gang_machine_remove_pod(bench.machine, "u-b");
+    bench_set_pod(&bench, &other);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "c");
+    assert_int_equal(gang_machine_tick(bench.machine, 100000), 0);
+    for (enum gang_task_kind kind; (kind = bench_run(&bench)) != TASK_NONE;)
+        assert_int_equal(kind, TASK_PATCH_POD);
+    assert_said(&bench, "GangIncomplete: gang d/g: 1 of 2 pods are bound");
+}
+
+static void who_has_the_name_is_told_rightly(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    const struct pod_words bare = {.name = "c", .gang = "g", .index = "7", .spec = GATE};
+    const struct pod_words other = {.name = "d", .gang = "g", .job = "y", .spec = GATE};
+    set_released(&bench, &gang);
+    bench_set_pod(&bench, &bare);
+    gang_machine_remove_pod(bench.machine, "u-a"); /* so that c is heard of before them */
+    bench_set_pod(&bench, &gang.first);
+    gang_machine_remove_pod(bench.machine, "u-b");
+    bench_set_pod(&bench, &gang.second);
+    bench_set_pod(&bench, &other);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_said(&bench, "the name is in use by Job x; pod d of Job y waits until that is gone");
+}
+
 /* Each of them is refused again and again by the scheduler, and so changes all the time. */
 static void of_many_that_do_not_belong_one_is_told(void **state)
 {
@@ -674,6 +717,8 @@ int main(void)
         cmocka_unit_test(a_doubled_index_does_not_stop_a_placed_gang),
         cmocka_unit_test(no_pod_without_an_owner_takes_the_place_of_a_jobs),
         cmocka_unit_test(no_pod_without_an_owner_says_how_large_a_jobs_gang_is),
+        cmocka_unit_test(no_pod_without_an_owner_has_a_jobs_pods_deleted),
+        cmocka_unit_test(who_has_the_name_is_told_rightly),
         cmocka_unit_test(of_many_that_do_not_belong_one_is_told),
         cmocka_unit_test(a_gang_that_runs_does_not_grow),
         cmocka_unit_test(a_gang_that_runs_does_not_shrink),
