@@ -80,7 +80,7 @@ bool extender_has_lists(struct extender *extender);
 /* Since now it is heard again, or not any more; whether that is a change. */
 bool extender_note_heard(struct extender *extender, unsigned what, bool troubled);
 /* What was heard is not what the cluster has any more: both lists are read again; until they are
- * whole nothing is planned and nobody leads. */
+ * whole nothing is planned or written, and GPU pods wait; the Lease is kept. */
 void extender_list_again(struct extender *extender);
 bool extender_stopping(const struct extender *extender);
 void extender_stop(struct extender *extender, bool failed); /* all threads come to an end */

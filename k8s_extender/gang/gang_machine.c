@@ -130,11 +130,6 @@ static bool is_known(const struct gang_machine *machine, const struct pod_record
            strcmp(gang_version_of(known), gang_version_of(pod)) == 0;
 }
 
-static bool is_over(const struct pod_record *pod)
-{
-    return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
-}
-
 /* Of a gang all of whose pods are over nothing is left to do, and nothing need be kept. While a
  * list is read its other pods may yet come. */
 static void forget_ended(struct gang_machine *machine, struct gang *gang)
@@ -142,7 +137,7 @@ static void forget_ended(struct gang_machine *machine, struct gang *gang)
     if (machine->listing[LIST_PODS])
         return;
     for (size_t i = 0; i < gang->member_count; i++)
-        if (!is_over(gang->members[i]))
+        if (!pod_record_is_over(gang->members[i]))
             return;
     while (gang->member_count > 0) {
         const struct pod_record *pod = gang->members[gang->member_count - 1];
@@ -152,7 +147,10 @@ static void forget_ended(struct gang_machine *machine, struct gang *gang)
 }
 
 /* One that is over holds nothing; of a gang's it counts whether it succeeded. */
-static bool is_nothing(const struct pod_record *pod) { return !pod->gang.key && is_over(pod); }
+static bool is_nothing(const struct pod_record *pod)
+{
+    return !pod->gang.key && pod_record_is_over(pod);
+}
 
 /* The gangs that a change has touched, each once. */
 static void tidy(struct gang_machine *machine, struct gang *const touched[3])

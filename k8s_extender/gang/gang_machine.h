@@ -24,8 +24,8 @@
  * forgotten. Both must be told as they are: set_pod with their phase, not remove_pod.
  *
  * What others do behind its back: a pod that is bound by hand begins nothing, and the plan goes
- * around it. Pods of another owner under the same name, or beyond what was placed, are told so one
- * by one and stop nothing (gang_outsiders.h).
+ * around it. Pods of another owner under the same name, or beyond what was placed, stop nothing;
+ * one of each owner's is told why it waits (gang_outsiders.h).
  *
  * Everything is rebuilt from the objects: state is what the annotations and bindings say, and only
  * deadlines start again. A reservation is held from the plan on, until the pod is bound (it then

@@ -241,8 +241,7 @@ static bool is_doomed(const struct gang_machine *machine, const struct gang_slot
 static void admit(struct gang *gang, const struct pod_record *pod)
 {
     uint32_t index = gang_index_of(gang, pod);
-    bool over = pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
-    if (pod->terminating && !over && index < gang->size)
+    if (pod->terminating && !pod_record_is_over(pod) && index < gang->size)
         seat(gang, pod, index);
     if (pod->phase == POD_SUCCEEDED && index < gang->size && gang_is_of_holder(gang, pod))
         gang->slots[index].ended = pod;

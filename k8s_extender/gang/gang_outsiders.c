@@ -10,7 +10,7 @@
 
 bool gang_pod_is_live(const struct pod_record *pod)
 {
-    return pod->phase != POD_SUCCEEDED && pod->phase != POD_FAILED && !pod->terminating;
+    return !pod_record_is_over(pod) && !pod->terminating;
 }
 
 bool gang_pod_is_placed(const struct pod_record *pod) { return pod->node || gang_promise_of(pod); }

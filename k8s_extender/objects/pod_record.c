@@ -227,9 +227,14 @@ struct pod_record *pod_record_parse(const char *text, size_t bytes, struct error
 
 void pod_record_free(struct pod_record *record) { pod_block_free(record); }
 
+bool pod_record_is_over(const struct pod_record *record)
+{
+    return record->phase == POD_SUCCEEDED || record->phase == POD_FAILED;
+}
+
 bool pod_record_holds(const struct pod_record *record)
 {
-    return record->node && record->phase != POD_SUCCEEDED && record->phase != POD_FAILED;
+    return record->node && !pod_record_is_over(record);
 }
 
 const char *pod_record_annotation(const struct pod_record *record, const char *key)

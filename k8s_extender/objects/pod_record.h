@@ -77,7 +77,9 @@ struct pod_record *pod_record_read(const struct json_value *object, struct error
 struct pod_record *pod_record_parse(const char *text, size_t bytes, struct error_info *err);
 void pod_record_free(struct pod_record *record);
 
-/* Holds its requests on its node: bound, and neither succeeded nor failed. Terminating pods do. */
+/* It has succeeded or failed. */
+bool pod_record_is_over(const struct pod_record *record);
+/* Holds its requests on its node: bound, and not over. Terminating pods do. */
 bool pod_record_holds(const struct pod_record *record);
 /* key with its prefix: "parplan.io/size"; NULL: not there. */
 const char *pod_record_annotation(const struct pod_record *record, const char *key);
