@@ -26,6 +26,7 @@ void gang_slot_forget(struct gang_slot *slot)
     memory_free(slot->uid);
     slot->uid = NULL;
     slot->task = slot->quiet_until = slot->bad_since = 0;
+    slot->failures = 0;
     slot->condemned = slot->has_plan = false;
 }
 

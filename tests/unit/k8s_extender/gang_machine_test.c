@@ -509,6 +509,27 @@ static void what_is_refused_waits_for_another_pod_or_minutes(void **state)
     assert_string_equal(patched_next(&bench, TASK_CONFLICT), "a");
 }
 
+/* What failed for the last one says nothing of the next. */
+static void a_new_pod_of_an_index_starts_afresh(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    struct pod_words pod = {.name = "a", .gang = "g", .index = "0", .size = "1", .spec = GATE};
+    bench_set_pod(&bench, &pod);
+    for (uint64_t now = 0; now < 100000; now += 20000) {
+        assert_int_equal(gang_machine_tick(bench.machine, now), 0);
+        assert_string_equal(patched_next(&bench, TASK_FAILED), "a");
+    }
+    pod.name = "b";
+    bench_set_pod(&bench, &pod);
+    gang_machine_remove_pod(bench.machine, "u-a");
+    assert_int_equal(gang_machine_tick(bench.machine, 200000), 0);
+    assert_string_equal(patched_next(&bench, TASK_FAILED), "b");
+    assert_int_equal(gang_machine_tick(bench.machine, 202000), 0);
+    assert_string_equal(patched_next(&bench, TASK_FAILED), "b");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -518,6 +539,7 @@ int main(void)
         cmocka_unit_test(its_service_is_made_anew_for_a_job_of_the_same_name),
         cmocka_unit_test(a_gang_of_two_jobs_has_one_service),
         cmocka_unit_test(what_is_refused_waits_for_another_pod_or_minutes),
+        cmocka_unit_test(a_new_pod_of_an_index_starts_afresh),
         cmocka_unit_test(its_size_is_asked_for_again),
         cmocka_unit_test(a_gang_without_a_size_is_told_so),
         cmocka_unit_test(says_at_times_which_pods_are_missing),
