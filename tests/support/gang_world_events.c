@@ -2,6 +2,8 @@
 #include "tests/support/gang_world_parts.h"
 #include <stdio.h>
 
+#define REFUSED_MILLISECONDS 300000u /* then what was refused is tried again */
+
 /* --- the rest of the cluster ------------------------------------------------------- */
 
 static bool node_takes(const struct world *world, int number, unsigned gpus)
@@ -435,6 +437,7 @@ bool world_settle(struct world *world)
     for (size_t i = 0; i < world->pod_count; i++)
         if (is_in_the_way(world, &world->pods[i]) && !world->pods[i].terminating)
             remove_pod(world, &world->pods[i]);
+    tick(world, REFUSED_MILLISECONDS);
     unsigned quiet = 0;
     for (unsigned turn = 0; turn < 300 && quiet < 25; turn++)
         quiet = settle_turn(world) ? 0 : quiet + 1;

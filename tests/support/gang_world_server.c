@@ -80,7 +80,11 @@ void world_finish(struct world *world, struct world_process *process, size_t at,
             (process->task_count - at) * sizeof(task));
     memmove(&process->zombie[at], &process->zombie[at + 1], process->task_count - at);
     bool lost = !smooth && world_chance(world, 10);
-    enum gang_task_result result = lost ? TASK_FAILED : apply(world, &task);
+    bool writes = task.kind == TASK_PATCH_POD || task.kind == TASK_DELETE_POD;
+    bool refused = !smooth && !lost && writes && world_chance(world, 5);
+    enum gang_task_result result = lost      ? TASK_FAILED
+                                   : refused ? TASK_REFUSED
+                                             : apply(world, &task);
     if (!smooth && !lost && result == TASK_SUCCEEDED && world_chance(world, 10))
         result = TASK_FAILED; /* applied all the same */
     if (zombie || !process->machine) {
