@@ -71,6 +71,13 @@ static enum gang_task_result apply(struct world *world, const struct gang_task *
     return task->kind == TASK_DELETE_POD ? delete_pod(world, task) : TASK_SUCCEEDED;
 }
 
+/* Some of what writes is refused. */
+static enum gang_task_result answer(struct world *world, const struct gang_task *task, bool smooth)
+{
+    bool writes = task->kind == TASK_PATCH_POD || task->kind == TASK_DELETE_POD;
+    return !smooth && writes && world_chance(world, 5) ? TASK_REFUSED : apply(world, task);
+}
+
 void world_finish(struct world *world, struct world_process *process, size_t at, bool smooth)
 {
     struct gang_task task = process->tasks[at];
@@ -80,11 +87,7 @@ void world_finish(struct world *world, struct world_process *process, size_t at,
             (process->task_count - at) * sizeof(task));
     memmove(&process->zombie[at], &process->zombie[at + 1], process->task_count - at);
     bool lost = !smooth && world_chance(world, 10);
-    bool writes = task.kind == TASK_PATCH_POD || task.kind == TASK_DELETE_POD;
-    bool refused = !smooth && !lost && writes && world_chance(world, 5);
-    enum gang_task_result result = lost      ? TASK_FAILED
-                                   : refused ? TASK_REFUSED
-                                             : apply(world, &task);
+    enum gang_task_result result = lost ? TASK_FAILED : answer(world, &task, smooth);
     if (!smooth && !lost && result == TASK_SUCCEEDED && world_chance(world, 10))
         result = TASK_FAILED; /* applied all the same */
     if (zombie || !process->machine) {
