@@ -2,6 +2,7 @@
 #include "k8s_extender/gang/gang_machine.h"
 #include "base/memory.h"
 #include "k8s_extender/gang/gang_members.h"
+#include "k8s_extender/gang/gang_outsiders.h"
 #include "k8s_extender/gang/gang_table.h"
 #include "k8s_extender/gang/steps/gang_candidates.h"
 #include "k8s_extender/gang/steps/gang_planning.h"
@@ -315,10 +316,14 @@ int gang_machine_size(struct gang_machine *machine, const char *key, uint32_t si
     struct gang *gang = gang_table_find(machine, key);
     if (!gang)
         return 0;
-    if (problem && *problem)
+    if (problem && *problem) {
         snprintf(gang->reason, sizeof(gang->reason), "gang %s: %.900s", key, problem);
-    else
+        const struct pod_record *pod = gang->size ? NULL : gang_first_member(gang);
+        if (pod)
+            gang_events_add(&machine->events, pod, true, "GangRefused", gang->reason);
+    } else {
         gang->asked_size = size;
+    }
     gang->dirty = true;
     return 0;
 }

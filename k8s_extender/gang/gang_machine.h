@@ -86,6 +86,7 @@ bool gang_machine_synced(const struct gang_machine *machine);
 void gang_machine_lead(struct gang_machine *machine, bool leads);
 /* Milliseconds of a clock that only goes forward. */
 int gang_machine_tick(struct gang_machine *machine, uint64_t now_milliseconds);
+/* problem: NULL, or why the size is not known, which the gang is told where it has none. */
 int gang_machine_size(struct gang_machine *machine, const char *key, uint32_t size,
                       const char *problem);
 /* Takes the plan; a plan for an older problem is dropped, as is one whose nodes are no longer free.

@@ -338,6 +338,26 @@ static void its_size_is_asked_for_again(void **state)
     assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
 }
 
+/* Pods behind our gate are never seen by the scheduler: nobody else says why they wait. */
+static void what_its_owner_says_wrong_is_told(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    set_of_job(&bench, "a", 0, "first");
+    assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
+    assert_int_equal(gang_machine_size(bench.machine, "d/g", 0, "Job j runs 1 of its 2 pods"), 0);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_non_null(strstr(bench.said, "GangRefused: gang d/g: Job j runs 1 of its 2 pods\n"));
+    /* It is mended. */
+    assert_int_equal(gang_machine_tick(bench.machine, 31000), 0);
+    assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
+    assert_int_equal(gang_machine_size(bench.machine, "d/g", 1, NULL), 0);
+    bench.said[0] = '\0';
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_null(strstr(bench.said, "GangRefused"));
+}
+
 static void a_gang_without_a_size_is_told_so(void **state)
 {
     (void)state;
@@ -541,6 +561,7 @@ int main(void)
         cmocka_unit_test(what_is_refused_waits_for_another_pod_or_minutes),
         cmocka_unit_test(a_new_pod_of_an_index_starts_afresh),
         cmocka_unit_test(its_size_is_asked_for_again),
+        cmocka_unit_test(what_its_owner_says_wrong_is_told),
         cmocka_unit_test(a_gang_without_a_size_is_told_so),
         cmocka_unit_test(says_at_times_which_pods_are_missing),
         cmocka_unit_test(nothing_passes_before_it_has_synced),
