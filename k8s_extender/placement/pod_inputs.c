@@ -108,6 +108,37 @@ static int read_option(struct job_spec *job, const char *option, const char *whe
     return job_spec_parse_option(job, option, where, err);
 }
 
+/* Annotations that are one of a few words; the first is what is done without. */
+static const struct word_choice {
+    const char *annotation;
+    const char *words[4];
+} word_choices[] = {
+    {ANNOTATION_ON_NO_SPARE, {"wait", "move", "relax"}},
+    {ANNOTATION_ON_PARTIAL, {"keep", "delete"}},
+};
+
+static int check_word(const struct word_choice *choice, const char *value, struct error_info *err)
+{
+    char known[64] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < COUNT_OF(choice->words) && choice->words[i]; i++) {
+        if (strcmp(choice->words[i], value) == 0)
+            return 0;
+        length += (size_t)snprintf(known + length, sizeof(known) - length, "%s%s",
+                                   i > 0 ? ", " : "", choice->words[i]);
+    }
+    return error_set(err, "annotation %s: '%.60s' is not one of: %s", choice->annotation, value,
+                     known);
+}
+
+static int check_words(const struct label *label, struct error_info *err)
+{
+    for (size_t i = 0; i < COUNT_OF(word_choices); i++)
+        if (strcmp(word_choices[i].annotation, label->key) == 0)
+            return check_word(&word_choices[i], label->value, err);
+    return 0;
+}
+
 static int read_annotation(struct job_spec *job, const struct label *label, const char *name,
                            struct error_info *err)
 {
@@ -116,7 +147,7 @@ static int read_annotation(struct job_spec *job, const struct label *label, cons
     if (strcmp(name, OPTION_NAME) == 0)
         return read_option(job, label->value, where, err);
     if (!is_key(name))
-        return is_other(label->key) ? 0 : refuse_name(label->key, name, err);
+        return is_other(label->key) ? check_words(label, err) : refuse_name(label->key, name, err);
     key_of(name, key);
     return job_spec_set(job, key, label->value, where, err);
 }
