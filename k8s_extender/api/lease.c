@@ -110,7 +110,9 @@ static long send(struct exchange *exchange, struct api_request *request)
     request->timeout_seconds = lease->settings.retry_seconds;
     if (api_client_send(exchange->client, request, &answer, &err) < 0)
         return report(exchange, err.text);
-    if (answer.status == 404 || answer.status == 409)
+    /* What does not let a Lease be made is no missing Lease, but a missing namespace. */
+    bool makes = strcmp(request->method, "POST") == 0;
+    if ((answer.status == 404 && !makes) || answer.status == 409)
         return answer.status;
     if (answer.status != 200 && answer.status != 201) {
         char words[ERROR_TEXT_BYTES];

@@ -633,6 +633,35 @@ static void one_leads_at_a_time(void **state)
     assert_non_null(strstr(lease_object, "\"leaseTransitions\":2"));
 }
 
+/* A namespace that is not there: neither a read nor a write finds it, and nobody would ever lead. */
+static void answer_nothing_there(struct peer *peer, struct fake_exchange *exchange)
+{
+    (void)peer;
+    bool get = strncmp(exchange->request, "GET ", 4) == 0;
+    fake_api_answer(exchange, 404, "",
+                    get ? "{}"
+                        : "{\"kind\":\"Status\",\"reason\":\"NotFound\","
+                          "\"message\":\"namespaces \\\"a\\\" not found\"}");
+}
+
+static void a_lease_that_cannot_be_made_is_told(void **state)
+{
+    (void)state;
+    SKIP_TORTURE();
+    struct lease_settings settings = {"a", "parplan", "a", 10, 7, 2};
+    struct peer peer = {.answer = answer_nothing_there};
+    struct error_info err = {.kind = ERROR_NONE};
+    char trouble[200] = "";
+    unsigned wait = 0;
+    peer_start(&peer);
+    CLEANUP(api_client) struct api_client *client = connect_to(peer.url, &err);
+    CLEANUP(lease) struct lease *lease = lease_create(&settings, &err);
+    assert_true(client && lease);
+    assert_false(lease_turn(lease, client, 0, NOON, &wait, trouble, sizeof(trouble)));
+    assert_string_equal(trouble, "Lease a/parplan: 404 NotFound: namespaces \"a\" not found");
+    fake_api_stop(peer.api);
+}
+
 /* etcd was restored from a backup: the object is an older one, and so is its version. */
 static void a_lease_that_went_back_is_noticed_once(void **state)
 {
@@ -702,6 +731,7 @@ int main(void)
         cmocka_unit_test(sizes_are_asked_for),
         cmocka_unit_test(events_are_counted_up),
         cmocka_unit_test(one_leads_at_a_time),
+        cmocka_unit_test(a_lease_that_cannot_be_made_is_told),
         cmocka_unit_test(a_lease_that_went_back_is_noticed_once),
         cmocka_unit_test(a_lease_wants_sensible_times),
     };
