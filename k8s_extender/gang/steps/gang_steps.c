@@ -135,8 +135,8 @@ static bool refuse_foreign(struct gang_machine *machine, struct gang *gang)
         if (!(uses & foreign_words[i].bit))
             continue;
         snprintf(gang->reason, sizeof(gang->reason),
-                 "gang %s: its pods use %s, which parplan does not judge; take it out, or the "
-                 "scheduling gate " GANG_GATE " and let the scheduler place them",
+                 "gang %s: its pods use %s, which parplan does not judge; take that out, or make "
+                 "them anew with label " LABEL_GANG ": \"off\" to let the scheduler place them",
                  gang->key, foreign_words[i].words);
         tell(machine, spokesman(gang), true, "GangRefused", gang->reason);
         return true;
