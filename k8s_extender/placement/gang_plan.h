@@ -39,6 +39,8 @@ enum gang_turned_away {
     AWAY_CORDONED,
     AWAY_NOT_SELECTED, /* by the pods' nodeSelector or affinity */
     AWAY_TAINTED,
+    AWAY_FEW_GPUS, /* even if it were empty */
+    AWAY_SMALL,    /* likewise, of CPU, memory, pods or another resource */
     AWAY_FULL,     /* GPUs in use */
     AWAY_PROMISED, /* GPUs reserved for other gangs */
     AWAY_SHORT,    /* of CPU, memory, pods or another resource */

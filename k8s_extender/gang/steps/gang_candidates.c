@@ -173,6 +173,10 @@ static int find_gpus(struct demand *demand, struct arena *arena)
 static enum gang_turned_away why_full(const struct gang_machine *machine, const char *node,
                                       const struct demand *demand)
 {
+    if (cluster_state_capacity(machine->state, node, &demand->gpus, 1) == 0)
+        return AWAY_FEW_GPUS;
+    if (cluster_state_capacity(machine->state, node, demand->requests, 1) == 0)
+        return AWAY_SMALL;
     if (cluster_state_room_unpromised(machine->state, node, demand->requests, 1) > 0)
         return AWAY_PROMISED;
     if (cluster_state_room_unpromised(machine->state, node, &demand->gpus, 1) > 0)

@@ -178,6 +178,15 @@ static void says_why_nodes_are_missing(void **state)
     assert_int_equal(plan->outcome, GANG_NO_FIT);
     assert_string_equal(plan->reason, "gang default/llama needs 16 nodes of 8 GPUs, 1 is free: 1 "
                                       "is cordoned, 3 are full");
+    fixture.problem.turned_away[AWAY_FULL] = fixture.problem.turned_away[AWAY_CORDONED] = 0;
+    fixture.problem.turned_away[AWAY_FEW_GPUS] = 3;
+    fixture.problem.turned_away[AWAY_SMALL] = 1;
+    CLEANUP(gang_plan) struct gang_plan *never = gang_fixture_plan(&fixture, &err);
+    assert_non_null(never);
+    assert_string_equal(never->reason,
+                        "gang default/llama needs 16 nodes of 8 GPUs, 1 is free: 3 are too small "
+                        "in such GPUs even when empty, 1 is too small in CPU, memory or another "
+                        "resource even when empty");
     fixture.problem.candidate_count = 0;
     fixture.view.cluster = NULL;
     CLEANUP(gang_plan) struct gang_plan *none = gang_fixture_plan(&fixture, &err);

@@ -701,6 +701,58 @@ static void the_name_passes_on_when_the_first_is_ending(void **state)
     assert_non_null(node_in_plan(&bench, "nodes=n[2-3]"));
 }
 
+/* --- why a gang waits ------------------------------------------------------------------- */
+
+/* "Full" would send people to look for what fills an empty node. */
+static void a_node_that_can_never_hold_a_pod_is_not_full(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        unsigned gpus;
+        enum gang_turned_away why;
+    } cases[] = {
+        {GATE, 16, AWAY_FEW_GPUS},
+        {GATE "\"overhead\":{\"cpu\":\"9000\"},", 8, AWAY_SMALL},
+        {GATE "\"overhead\":{\"cpu\":\"9000\"},", 16, AWAY_FEW_GPUS},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CLEANUP_DONE(bench) struct bench bench;
+        bench_init(&bench);
+        const struct pod_words pod = {.name = "a",
+                                      .gang = "g",
+                                      .index = "0",
+                                      .size = "1",
+                                      .spec = cases[i].spec,
+                                      .gpus = cases[i].gpus};
+        struct gang_task task;
+        bench_set_pod(&bench, &pod);
+        assert_int_equal(gang_machine_next(bench.machine, &task), 0);
+        assert_int_equal(task.kind, TASK_PLAN);
+        for (unsigned why = 0; why < AWAY_COUNT; why++)
+            assert_int_equal(task.problem->turned_away[why], why == cases[i].why ? 2 : 0);
+        assert_int_equal(gang_machine_finished(bench.machine, &task, TASK_FAILED), 0);
+    }
+}
+
+/* The admission policy lets nobody take the gate away. */
+static void what_is_not_judged_is_refused_with_a_way_out(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    const struct pod_words pod = {.name = "a",
+                                  .gang = "g",
+                                  .index = "0",
+                                  .size = "1",
+                                  .spec = GATE "\"resourceClaims\":[{\"name\":\"gpu\"}],"};
+    bench_set_pod(&bench, &pod);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_said(&bench, "GangRefused: gang d/g: its pods use resourceClaims, which parplan does not "
+                        "judge; take that out, or make them anew with label parplan.io/gang: "
+                        "\"off\" to let the scheduler place them\n");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -727,6 +779,8 @@ int main(void)
         cmocka_unit_test(says_when_rank_0_has_no_name),
         cmocka_unit_test(pods_that_succeed_are_not_lost),
         cmocka_unit_test(the_name_passes_on_when_the_first_is_ending),
+        cmocka_unit_test(a_node_that_can_never_hold_a_pod_is_not_full),
+        cmocka_unit_test(what_is_not_judged_is_refused_with_a_way_out),
     };
     return unit_test_main("k8s_extender/gang_trouble", tests, COUNT_OF(tests));
 }
