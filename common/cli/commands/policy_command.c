@@ -56,6 +56,9 @@ static int write_manifest(const struct command_options *options, const struct ad
     struct cluster_topology *found = NULL;
     if (options->format != FORMAT_TEXT && options->format != FORMAT_YAML)
         return error_set(err, "--kubernetes writes YAML; leave --format out");
+    if (options->partition || options->qos || options->account || options->user)
+        return error_set(err, "--kubernetes writes the whole policy, partitions as namespaces; "
+                              "leave --partition, --qos, --account and --user out");
     if (open_cluster(options, config, &found, err) < 0)
         return -1;
     CLEANUP(cluster_topology) struct cluster_topology *cluster = found;
