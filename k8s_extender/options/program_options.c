@@ -166,6 +166,8 @@ static int take_option(struct parse *parse, int argc, char **argv, int *at)
     const struct program_option *option =
         find_in(parse->usage->options, parse->usage->count, name, length);
     if (!option)
+        option = find_in(own_options, COUNT_OF(own_options), name, length);
+    if (!option)
         return error_unknown(parse, name, length);
     if (!option->argument && value)
         return error_set(parse->err, "--%s takes no value", option->name);

@@ -56,6 +56,8 @@ int plan_question_parse(const char *text, size_t bytes, struct plan_question *re
         json_value_kind(json_value_get(pod, "spec")) != JSON_OBJECT)
         return error_set(err, "/plan: no pod with a spec; give {\"pod\": {\"metadata\": …, "
                               "\"spec\": …}, \"size\": 16}");
+    if (json_value_kind(json_value_get(json_value_get(pod, "spec"), "template")) == JSON_OBJECT)
+        return error_set(err, "/plan: pod is what makes pods; give the template in its spec");
     if (json_value_unsigned(json_value_get(root, "size"), GANG_MAXIMUM_PODS, &size) < 0 ||
         size == 0)
         return error_set(err, "/plan: size has to be the gang's number of pods, 1 to %u",

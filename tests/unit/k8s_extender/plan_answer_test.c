@@ -40,6 +40,8 @@ static const struct {
     {"[]", "no pod with a spec"},
     {"{\"size\":16}", "no pod with a spec"},
     {"{\"pod\":{\"metadata\":{}},\"size\":16}", "no pod with a spec"},
+    {"{\"pod\":{\"spec\":{\"template\":" TEMPLATE "}},\"size\":16}",
+     "/plan: pod is what makes pods; give the template in its spec"},
     {"{\"pod\":" TEMPLATE "}", "size has to be the gang's number of pods, 1 to 16384"},
     {"{\"pod\":" TEMPLATE ",\"size\":0}", "size has to be"},
     {"{\"pod\":" TEMPLATE ",\"size\":16385}", "size has to be"},

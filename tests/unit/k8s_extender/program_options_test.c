@@ -79,6 +79,7 @@ static const struct {
     {{"--flie=x"}, "unknown option --flie; did you mean --file?"},
     {{"--lease", "x"}, "unknown option --lease; did you mean --lease-name?"},
     {{"--hlep"}, "unknown option --hlep; did you mean --help?"},
+    {{"--help=turbo"}, "--help takes no value"},
     {{"--turbo"}, "unknown option --turbo; `a-program --help` lists the options"},
     {{"--=x"}, "unknown option --; `a-program --help` lists the options"},
     {{"-f", "x"}, "unknown option -f; `a-program --help` lists the options"},
