@@ -748,9 +748,10 @@ static void what_is_not_judged_is_refused_with_a_way_out(void **state)
                                   .spec = GATE "\"resourceClaims\":[{\"name\":\"gpu\"}],"};
     bench_set_pod(&bench, &pod);
     assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_said(&bench, "GangRefused: gang d/g: its pods use resourceClaims, which parplan does not "
-                        "judge; take that out, or make them anew with label parplan.io/gang: "
-                        "\"off\" to let the scheduler place them\n");
+    assert_said(&bench,
+                "GangRefused: gang d/g: its pods use resourceClaims, which parplan does not "
+                "judge; take that out, or make them anew with label parplan.io/gang: "
+                "\"off\" to let the scheduler place them\n");
 }
 
 int main(void)
