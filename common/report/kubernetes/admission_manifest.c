@@ -177,14 +177,20 @@ static void add_namespaces(struct text_buffer *out, const struct admin_config *c
     text_buffer_add_text(out, "]}\n");
 }
 
+static bool is_bound(const struct admin_config *config, const struct binding *binding,
+                     enum action action)
+{
+    bool any = binding->action(&config->policy) == action;
+    for (size_t i = 0; !any && i < scope_count(config); i++)
+        any = bound_namespace(config, i, binding, action, true) != NULL;
+    return config->enabled && any;
+}
+
+/* One that binds nothing is written too, for no namespace (all have that label): `kubectl apply`
+ * takes away nothing, and the one of a stricter file would stay in force. */
 static void add_binding(struct text_buffer *out, const struct admin_config *config,
                         const struct binding *binding, enum action action)
 {
-    bool general = binding->action(&config->policy) == action, any = general;
-    for (size_t i = 0; !any && i < scope_count(config); i++)
-        any = bound_namespace(config, i, binding, action, true) != NULL;
-    if (!any)
-        return;
     text_buffer_add(out,
                     "---\n"
                     "apiVersion: admissionregistration.k8s.io/v1\n"
@@ -201,12 +207,15 @@ static void add_binding(struct text_buffer *out, const struct admin_config *conf
                     "      matchExpressions:\n"
                     "        - {key: kubernetes.io/metadata.name, ",
                     binding->policy, action_names[action], binding->policy, action_lists[action]);
-    add_namespaces(out, config, binding, action, general);
+    if (is_bound(config, binding, action))
+        add_namespaces(out, config, binding, action, binding->action(&config->policy) == action);
+    else
+        text_buffer_add_text(out, "operator: DoesNotExist}\n");
 }
 
 static void add_bindings(struct text_buffer *out, const struct admin_config *config)
 {
-    for (size_t i = 0; config->enabled && i < COUNT_OF(bindings); i++)
+    for (size_t i = 0; i < COUNT_OF(bindings); i++)
         for (unsigned action = ACTION_DENY; action < ACTION_COUNT; action++)
             add_binding(out, config, &bindings[i], (enum action)action);
 }

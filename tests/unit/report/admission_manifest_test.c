@@ -51,7 +51,6 @@ static void says_what_the_file_says(void **state)
         {HEAD "policy: {qos: {a: {max_tp: 1}}, partitions: {\"b\\n# c\": {max_tp: 1}}}", "@notes@",
          "# policy.qos is Slurm's and does not apply here.\n"
          "# policy.partitions: no namespace can be called b?# c.\n"},
-        {HEAD "enabled: false", "@bindings@", ""},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct error_info err = {.kind = ERROR_NONE};
@@ -81,14 +80,26 @@ static void list_bindings(const char *text, char *ret, size_t bytes)
     }
 }
 
+#define NOWHERE " DoesNotExist}\n"
+#define ALL " NotIn, values: [kube-system]}\n"
+
+/* Each binding that there can be is in each manifest: `kubectl apply` takes none away, and a
+ * stricter file's would stay in force. */
 static void binds_by_namespace(void **state)
 {
     (void)state;
     static const struct {
         const char *file, *want;
     } rows[] = {
-        {HEAD, "parplan-degrees-deny [Deny] NotIn, values: [kube-system]}\n"
-               "parplan-gangs-deny [Deny] NotIn, values: [kube-system]}\n"},
+        {HEAD, "parplan-degrees-deny [Deny]" ALL "parplan-degrees-warn [Warn, Audit]" NOWHERE
+               "parplan-require-plan-deny [Deny]" NOWHERE
+               "parplan-require-plan-warn [Warn, Audit]" NOWHERE "parplan-gangs-deny [Deny]" ALL
+               "parplan-gangs-warn [Warn, Audit]" NOWHERE},
+        {HEAD "enabled: false",
+         "parplan-degrees-deny [Deny]" NOWHERE "parplan-degrees-warn [Warn, Audit]" NOWHERE
+         "parplan-require-plan-deny [Deny]" NOWHERE
+         "parplan-require-plan-warn [Warn, Audit]" NOWHERE "parplan-gangs-deny [Deny]" NOWHERE
+         "parplan-gangs-warn [Warn, Audit]" NOWHERE},
         {HEAD
          "policy: {on_violation: warn, require_plan: deny, partitions: {a: {on_violation: fix}, "
          "b: {require_plan: warn}, \"1\": {require_plan: \"off\"}}}",
@@ -96,10 +107,12 @@ static void binds_by_namespace(void **state)
          "parplan-degrees-warn [Warn, Audit] NotIn, values: [kube-system, \"a\"]}\n"
          "parplan-require-plan-deny [Deny] NotIn, values: [kube-system, \"b\", \"1\"]}\n"
          "parplan-require-plan-warn [Warn, Audit] In, values: [\"b\"]}\n"
-         "parplan-gangs-deny [Deny] NotIn, values: [kube-system]}\n"},
+         "parplan-gangs-deny [Deny]" ALL "parplan-gangs-warn [Warn, Audit]" NOWHERE},
         {HEAD "policy: {partitions: {kube-system: {require_plan: deny, on_violation: warn}}}",
-         "parplan-degrees-deny [Deny] NotIn, values: [kube-system]}\n"
-         "parplan-gangs-deny [Deny] NotIn, values: [kube-system]}\n"},
+         "parplan-degrees-deny [Deny]" ALL "parplan-degrees-warn [Warn, Audit]" NOWHERE
+         "parplan-require-plan-deny [Deny]" NOWHERE
+         "parplan-require-plan-warn [Warn, Audit]" NOWHERE "parplan-gangs-deny [Deny]" ALL
+         "parplan-gangs-warn [Warn, Audit]" NOWHERE},
     };
     char list[4096];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
