@@ -633,7 +633,8 @@ static void one_leads_at_a_time(void **state)
     assert_non_null(strstr(lease_object, "\"leaseTransitions\":2"));
 }
 
-/* A namespace that is not there: neither a read nor a write finds it, and nobody would ever lead. */
+/* A namespace that is not there: neither a read nor a write finds it, and nobody would ever lead.
+ */
 static void answer_nothing_there(struct peer *peer, struct fake_exchange *exchange)
 {
     (void)peer;
