@@ -364,8 +364,7 @@ static void tell_nameless(struct gang_machine *machine, const struct gang *gang,
         "in the pods' template%s",
         gang->key, pod->name,
         pod->subdomain ? "spec.hostname" : "spec.subdomain to a headless Service",
-        pod->subdomain ? ""
-                       : ", or label " LABEL_GANG " where the admission policy sets it");
+        pod->subdomain ? "" : ", or label " LABEL_GANG " where the admission policy sets it");
     tell(machine, pod, false, "GangWithoutMasterName", text);
 }
 
