@@ -432,6 +432,13 @@ uint32_t cluster_state_room_unpromised(const struct cluster_state *state, const 
     return node_entry_room(find_node(state, node), &pods, requests, maximum);
 }
 
+struct resource_lack cluster_state_lack(const struct cluster_state *state, const char *node,
+                                        const struct resource_list *requests, bool empty)
+{
+    const struct node_load load = {.pods = !empty};
+    return node_entry_lack(find_node(state, node), &load, requests);
+}
+
 bool cluster_state_spares(const struct cluster_state *state, const char *node,
                           const struct resource_list *requests)
 {

@@ -70,6 +70,10 @@ uint32_t cluster_state_capacity(const struct cluster_state *state, const char *n
                                 const struct resource_list *requests, uint32_t maximum);
 uint32_t cluster_state_room_unpromised(const struct cluster_state *state, const char *node,
                                        const struct resource_list *requests, uint32_t maximum);
+/* What one such pod would find too little of there, reservations aside; empty: pods too. The name
+ * is the request's, or lasts for good. */
+struct resource_lack cluster_state_lack(const struct cluster_state *state, const char *node,
+                                        const struct resource_list *requests, bool empty);
 
 /* Whether what is promised there leaves room for one more pod of those requests; true where nothing
  * is promised. Asked for thousands of nodes at once. */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/objects/resource_list.h"
+#include "base/cleanup.h"
 #include "k8s_extender/objects/reading/quantity.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define REAL_DIGITS 12u /* of an amount that is written as a number: cpu: 0.5 */
 #define GPU_SUFFIX "/gpu"
 
-static const char *const kind_names[RESOURCE_KIND_COUNT] = {
+const char *const resource_kind_names[RESOURCE_KIND_COUNT] = {
     [RESOURCE_CPU] = "cpu",
     [RESOURCE_MEMORY] = "memory",
     [RESOURCE_STORAGE] = "ephemeral-storage",
@@ -18,9 +21,34 @@ static const char *const kind_names[RESOURCE_KIND_COUNT] = {
 static enum resource_kind kind_of(const char *name)
 {
     enum resource_kind kind = RESOURCE_CPU;
-    while (kind < RESOURCE_KIND_COUNT && strcmp(name, kind_names[kind]) != 0)
+    while (kind < RESOURCE_KIND_COUNT && strcmp(name, resource_kind_names[kind]) != 0)
         kind++;
     return kind;
+}
+
+/* Up to four digits of the largest unit that has as many. */
+static void bytes_text(uint64_t amount, bool up, char ret[RESOURCE_AMOUNT_TEXT_BYTES])
+{
+    static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+    unsigned unit = 0;
+    while (amount >= 10000 && unit + 1 < COUNT_OF(units)) {
+        amount = amount / 1024 + (up && amount % 1024 > 0);
+        unit++;
+    }
+    snprintf(ret, RESOURCE_AMOUNT_TEXT_BYTES, "%" PRIu64 "%s", amount, units[unit]);
+}
+
+void resource_amount_text(const char *name, uint64_t amount, bool up,
+                          char ret[RESOURCE_AMOUNT_TEXT_BYTES])
+{
+    enum resource_kind kind = kind_of(name);
+    if (kind == RESOURCE_MEMORY || kind == RESOURCE_STORAGE)
+        bytes_text(amount, up, ret);
+    else if (kind == RESOURCE_CPU && amount % 1000 > 0)
+        snprintf(ret, RESOURCE_AMOUNT_TEXT_BYTES, "%" PRIu64 "m", amount);
+    else
+        snprintf(ret, RESOURCE_AMOUNT_TEXT_BYTES, "%" PRIu64,
+                 kind == RESOURCE_CPU ? amount / 1000 : amount);
 }
 
 static int compare_names(const void *left, const void *right)

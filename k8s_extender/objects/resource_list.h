@@ -51,6 +51,18 @@ int resource_list_maximum(const struct resource_list *left, const struct resourc
 int resource_list_copy(const struct resource_list *list, struct arena *arena,
                        struct resource_list *ret);
 
+/* What a pod finds too little of. */
+struct resource_lack {
+    const char *resource; /* NULL: of nothing */
+    uint64_t asked, left;
+};
+#define RESOURCE_AMOUNT_TEXT_BYTES 32u
+/* "500" and "1500m" of cpu, "5000Gi" of bytes; `up`: rounded up to what is shown, else down. */
+void resource_amount_text(const char *name, uint64_t amount, bool up,
+                          char ret[RESOURCE_AMOUNT_TEXT_BYTES]);
+/* "cpu" and the others that have a place of their own. */
+extern const char *const resource_kind_names[RESOURCE_KIND_COUNT];
+
 /* Whole GPUs: nvidia.com/gpu, amd.com/gpu and what else ends in "/gpu"; MIG instances and shared
  * GPUs ("nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared") are none. */
 bool resource_is_gpu(const char *name);

@@ -13,6 +13,7 @@
 
 #include "k8s_extender/objects/gang_identity.h"
 #include "k8s_extender/objects/label_set.h"
+#include "k8s_extender/objects/resource_list.h"
 #include "k8s_extender/placement/cluster_view.h"
 #include "planner/efficiency_catalogue.h"
 #include "workload/admin_config.h"
@@ -56,6 +57,9 @@ struct gang_problem {
     const struct gang_candidate *candidates; /* ascending by node */
     size_t candidate_count;
     uint32_t turned_away[AWAY_COUNT]; /* nodes; all 0: not counted */
+    /* Of AWAY_SMALL and AWAY_SHORT: what the first such node lacks, and the most that one has. */
+    struct resource_lack lacks[AWAY_COUNT];
+    uint64_t could_hold;    /* pods, if the cluster were empty; 0: not known */
     const uint32_t *fixed;  /* for each pod its node, or VIEW_NODE_NONE; NULL: all are free */
     struct degrees degrees; /* fixed != NULL: those of the plan that the fixed pods follow … */
     enum rank_order order;  /* … and its rank order */

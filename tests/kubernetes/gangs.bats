@@ -140,8 +140,8 @@ replaced_elsewhere() {
 @test "a gang short of CPU or memory waits whole and says so" {
     submit_both idle 16 cpu=500 "${plan[@]}"
     submit_both full 16 memory=5000Gi "${plan[@]}"
-    both expect_event idle '[Cc][Pp][Uu]'
-    both expect_event full memory
+    both expect_event idle 'cpu .*a pod asks for 500, the most there is: [0-9]'
+    both expect_event full 'memory .*a pod asks for 5000Gi, the most there is: [0-9]'
     both expect_unbound idle 1
     both expect_unbound full 1
 }

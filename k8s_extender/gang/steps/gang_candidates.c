@@ -184,6 +184,25 @@ static enum gang_turned_away why_full(const struct gang_machine *machine, const 
     return AWAY_FULL;
 }
 
+/* Of nodes that lack the same, the most that one of them has. */
+static void note_lack(const struct gang_machine *machine, const char *node,
+                      const struct demand *demand, enum gang_turned_away away,
+                      struct gang_problem *problem)
+{
+    if (away != AWAY_SMALL && away != AWAY_SHORT)
+        return;
+    struct resource_lack *noted = &problem->lacks[away];
+    struct resource_lack lack =
+        cluster_state_lack(machine->state, node, demand->requests, away == AWAY_SMALL);
+    if (!noted->resource && lack.resource)
+        *noted = (struct resource_lack){.resource = arena_copy_text(problem->arena, lack.resource),
+                                        .asked = lack.asked,
+                                        .left = lack.left};
+    else if (lack.resource && strcmp(lack.resource, noted->resource) == 0 &&
+             lack.left > noted->left)
+        noted->left = lack.left;
+}
+
 static enum gang_turned_away why_unfit(enum node_unfit unfit)
 {
     static const enum gang_turned_away reasons[NODE_UNFIT_COUNT] = {
@@ -194,6 +213,17 @@ static enum gang_turned_away why_unfit(enum node_unfit unfit)
         [NODE_NOT_SELECTED] = AWAY_NOT_SELECTED,
     };
     return reasons[unfit];
+}
+
+static enum gang_turned_away turned_away(const struct gang_machine *machine, const char *node,
+                                         const struct demand *demand, enum node_unfit unfit,
+                                         struct gang_problem *problem)
+{
+    if (unfit != NODE_FITS)
+        return why_unfit(unfit);
+    enum gang_turned_away away = why_full(machine, node, demand);
+    note_lack(machine, node, demand, away, problem);
+    return away;
 }
 
 static enum node_unfit unfit_for_any(const struct node_record *node, const struct demand *demand)
@@ -221,8 +251,7 @@ static uint32_t slots_of(const struct gang_machine *machine, const struct node_r
             cluster_state_capacity(machine->state, node->name, demand->requests, demand->pods);
     }
     if (room + bound == 0 && fixed == 0)
-        problem->turned_away[unfit != NODE_FITS ? why_unfit(unfit)
-                                                : why_full(machine, node->name, demand)]++;
+        problem->turned_away[turned_away(machine, node->name, demand, unfit, problem)]++;
     return room + bound > fixed ? room + bound : fixed;
 }
 
@@ -252,6 +281,7 @@ static int find_candidates(struct gang_machine *machine, const struct demand *de
     }
     qsort(found, problem->candidate_count, sizeof(*found), compare_candidates);
     problem->candidates = found;
+    problem->could_hold = capacity;
     return capacity >= demand->pods;
 }
 

@@ -93,6 +93,25 @@ uint32_t node_entry_room(const struct node_entry *entry, const struct node_load 
     return (uint32_t)room_by_amounts(entry, load, requests, maximum);
 }
 
+struct resource_lack node_entry_lack(const struct node_entry *entry, const struct node_load *load,
+                                     const struct resource_list *requests)
+{
+    if (!entry || !entry->record)
+        return (struct resource_lack){.resource = NULL};
+    for (unsigned kind = 0; kind < RESOURCE_KIND_COUNT; kind++) {
+        uint64_t left = free_amount(entry, load, kind, NULL);
+        if (left < requests->amounts[kind])
+            return (struct resource_lack){resource_kind_names[kind], requests->amounts[kind], left};
+    }
+    for (unsigned i = 0; i < requests->other_count; i++) {
+        const struct resource_amount *wanted = &requests->others[i];
+        uint64_t left = free_amount(entry, load, RESOURCE_KIND_COUNT, wanted->name);
+        if (left < wanted->amount)
+            return (struct resource_lack){wanted->name, wanted->amount, left};
+    }
+    return (struct resource_lack){.resource = NULL};
+}
+
 /* --- record and pods --------------------------------------------------------------- */
 
 struct node_entry *node_entry_create(const char *name)

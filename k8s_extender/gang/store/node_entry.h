@@ -55,5 +55,8 @@ struct node_load {
 /* How many pods of those requests have room, at most maximum; 0 where the node is not known. */
 uint32_t node_entry_room(const struct node_entry *entry, const struct node_load *load,
                          const struct resource_list *requests, uint32_t maximum);
+/* The first of the requests that one pod finds too little of; resource NULL: none. */
+struct resource_lack node_entry_lack(const struct node_entry *entry, const struct node_load *load,
+                                     const struct resource_list *requests);
 
 #endif

@@ -43,6 +43,16 @@ static const char *const away_words[AWAY_COUNT] = {
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 static const char *is_or_are(uint64_t count) { return count == 1 ? "is" : "are"; }
 
+static void add_lack(struct sentence *sentence, const struct resource_lack *lack, bool empty)
+{
+    char asked[RESOURCE_AMOUNT_TEXT_BYTES], left[RESOURCE_AMOUNT_TEXT_BYTES];
+    resource_amount_text(lack->resource, lack->asked, true, asked);
+    resource_amount_text(lack->resource, lack->left, false, left);
+    add(sentence, "%s %s%s (a pod asks for %s, the most there is: %s)",
+        empty ? "too small in" : "short of", lack->resource, empty ? " even when empty" : "", asked,
+        left);
+}
+
 static void add_turned_away(struct sentence *sentence, const struct gang_problem *problem)
 {
     const char *separator = ": ";
@@ -50,7 +60,11 @@ static void add_turned_away(struct sentence *sentence, const struct gang_problem
         uint32_t count = problem->turned_away[i];
         if (count == 0)
             continue;
-        add(sentence, "%s%" PRIu32 " %s %s", separator, count, is_or_are(count), away_words[i]);
+        add(sentence, "%s%" PRIu32 " %s ", separator, count, is_or_are(count));
+        if (problem->lacks[i].resource)
+            add_lack(sentence, &problem->lacks[i], i == AWAY_SMALL);
+        else
+            add(sentence, "%s", away_words[i]);
         separator = ", ";
     }
 }
@@ -79,6 +93,8 @@ void gang_words_no_room(const struct gang_problem *problem, const struct gang_ro
     else
         add(&sentence, ", %" PRIu64 " %s free", room->places, is_or_are(room->places));
     add_turned_away(&sentence, problem);
+    if (problem->could_hold > 0 && problem->could_hold < pods)
+        add(&sentence, "; even when empty the cluster could hold %" PRIu64, problem->could_hold);
     error_clean_text(ret);
 }
 

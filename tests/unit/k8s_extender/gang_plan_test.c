@@ -187,6 +187,19 @@ static void says_why_nodes_are_missing(void **state)
                         "gang default/llama needs 16 nodes of 8 GPUs, 1 is free: 3 are too small "
                         "in such GPUs even when empty, 1 is too small in CPU, memory or another "
                         "resource even when empty");
+    fixture.problem.turned_away[AWAY_FEW_GPUS] = 0;
+    fixture.problem.lacks[AWAY_SMALL] = (struct resource_lack){"cpu", 500000, 64000};
+    fixture.problem.turned_away[AWAY_SHORT] = 2;
+    fixture.problem.lacks[AWAY_SHORT] =
+        (struct resource_lack){"memory", UINT64_C(64) << 30, (UINT64_C(64) << 30) - 1};
+    fixture.problem.could_hold = 4;
+    CLEANUP(gang_plan) struct gang_plan *short_of = gang_fixture_plan(&fixture, &err);
+    assert_non_null(short_of);
+    assert_string_equal(
+        short_of->reason,
+        "gang default/llama needs 16 nodes of 8 GPUs, 1 is free: 1 is too small in cpu even when "
+        "empty (a pod asks for 500, the most there is: 64), 2 are short of memory (a pod asks for "
+        "64Gi, the most there is: 63Gi); even when empty the cluster could hold 4");
     fixture.problem.candidate_count = 0;
     fixture.view.cluster = NULL;
     CLEANUP(gang_plan) struct gang_plan *none = gang_fixture_plan(&fixture, &err);

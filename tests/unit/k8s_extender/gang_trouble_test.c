@@ -731,6 +731,9 @@ static void a_node_that_can_never_hold_a_pod_is_not_full(void **state)
         assert_int_equal(task.kind, TASK_PLAN);
         for (unsigned why = 0; why < AWAY_COUNT; why++)
             assert_int_equal(task.problem->turned_away[why], why == cases[i].why ? 2 : 0);
+        const struct resource_lack *lack = &task.problem->lacks[cases[i].why];
+        assert_int_equal(lack->resource != NULL, cases[i].why == AWAY_SMALL);
+        assert_true(!lack->resource || strcmp(lack->resource, "cpu") == 0);
         assert_int_equal(gang_machine_finished(bench.machine, &task, TASK_FAILED), 0);
     }
 }

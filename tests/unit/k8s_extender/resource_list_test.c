@@ -200,7 +200,34 @@ static void fails_cleanly(void **state)
     unit_test_expect_clean_failures(read_and_copy, NULL);
 }
 
+static void writes_amounts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t amount;
+        bool up;
+        const char *text;
+    } cases[] = {
+        {"cpu", 500000, true, "500"},
+        {"cpu", 1500, false, "1500m"},
+        {"pods", 110, false, "110"},
+        {"rdma/hca", 8, false, "8"},
+        {"memory", 9999, true, "9999"},
+        {"memory", UINT64_C(64) << 30, true, "64Gi"},
+        {"memory", (UINT64_C(64) << 30) - 1, false, "63Gi"},
+        {"memory", (UINT64_C(64) << 30) + 1, true, "65Gi"},
+        {"ephemeral-storage", UINT64_MAX, false, "16383Pi"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[RESOURCE_AMOUNT_TEXT_BYTES];
+        resource_amount_text(cases[i].name, cases[i].amount, cases[i].up, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(writes_amounts),
     cmocka_unit_test(reads_lists),
     cmocka_unit_test(refuses_bad_lists),
     cmocka_unit_test(bounds_kinds_and_names),
