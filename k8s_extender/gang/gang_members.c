@@ -383,6 +383,15 @@ bool gang_has_started(const struct gang *gang) { return gang->bound > gang->stra
 
 /* --- reservations, phase ------------------------------------------------------------- */
 
+const struct pod_record *gang_spokesman(const struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++)
+        if (gang->slots[i].pod)
+            return gang->slots[i].pod;
+    const struct pod_record *first = gang_first_member(gang);
+    return first || !gang->member_count ? first : gang->members[0];
+}
+
 const char *gang_meant_node(const struct gang *gang, uint32_t index)
 {
     const struct gang_slot *slot = &gang->slots[index];

@@ -37,6 +37,8 @@ const char *gang_pin_of(const struct pod_record *pod);
 /* Where it was released to, by its annotation: only of pods that are not gated; NULL: nowhere. */
 const char *gang_promise_of(const struct pod_record *pod);
 
+/* The pod that events of the whole gang stand on; NULL: there is none. */
+const struct pod_record *gang_spokesman(const struct gang *gang);
 /* The node that the pod of that index is on, or it or its successor is to have; NULL: none yet. */
 const char *gang_meant_node(const struct gang *gang, uint32_t index);
 

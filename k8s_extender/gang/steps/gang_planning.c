@@ -152,20 +152,10 @@ static void name_stray(struct gang *gang)
     }
 }
 
-static const struct pod_record *spokesman(const struct gang *gang)
-{
-    for (uint32_t i = 0; i < gang->slot_count; i++)
-        if (gang->slots[i].pod)
-            return gang->slots[i].pod;
-    return NULL;
-}
-
 static void tell(struct gang_machine *machine, const struct gang *gang, bool warning,
                  const char *reason)
 {
-    const struct pod_record *pod = spokesman(gang);
-    if (pod)
-        gang_events_add(&machine->events, pod, warning, reason, gang->reason);
+    gang_events_add(&machine->events, gang_spokesman(gang), warning, reason, gang->reason);
 }
 
 /* on-no-spare: move. The pods of a lost one's TP group that are placed go; their successors are

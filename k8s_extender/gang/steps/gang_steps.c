@@ -34,22 +34,6 @@ static bool is_idle(const struct gang_machine *machine, struct gang *gang,
     return false;
 }
 
-static const struct pod_record *spokesman(const struct gang *gang)
-{
-    for (uint32_t i = 0; i < gang->slot_count; i++)
-        if (gang->slots[i].pod)
-            return gang->slots[i].pod;
-    const struct pod_record *first = gang_first_member(gang);
-    return first || !gang->member_count ? first : gang->members[0];
-}
-
-static void tell(struct gang_machine *machine, const struct pod_record *pod, bool warning,
-                 const char *reason, const char *message)
-{
-    if (pod)
-        gang_events_add(&machine->events, pod, warning, reason, message);
-}
-
 /* --- what does not belong --------------------------------------------------------------- */
 
 /* One pod of each owner is told. */
@@ -65,7 +49,7 @@ static void tell_outsiders(struct gang_machine *machine, const struct gang *gang
             known |= told[t] == pod->gang.unit;
         if (known || !gang_outsider_reason(gang, pod, text))
             continue;
-        tell(machine, pod, true, "GangRefused", text);
+        gang_events_add(&machine->events, pod, true, "GangRefused", text);
         told[count++] = pod->gang.unit;
     }
 }
@@ -80,7 +64,7 @@ static void tell_resized(struct gang_machine *machine, const struct gang *gang)
              "gang %s was placed as %u pods and now says %u; it goes on as %u: delete what made it "
              "and make it anew to have %u",
              gang->key, gang->placed_size, gang->said_size, gang->placed_size, gang->said_size);
-    tell(machine, spokesman(gang), true, "GangResized", text);
+    gang_events_add(&machine->events, gang_spokesman(gang), true, "GangResized", text);
 }
 
 /* --- before there is a plan ---------------------------------------------------------- */
@@ -96,7 +80,7 @@ static int ask_size(struct gang_machine *machine, struct gang *gang, struct gang
         snprintf(gang->reason, sizeof(gang->reason),
                  "gang %s: nothing says how many pods it has; set annotation " ANNOTATION_SIZE,
                  gang->key);
-        tell(machine, spokesman(gang), true, "GangRefused", gang->reason);
+        gang_events_add(&machine->events, gang_spokesman(gang), true, "GangRefused", gang->reason);
         return 0;
     }
     if (gang->ask_task)
@@ -138,7 +122,7 @@ static bool refuse_foreign(struct gang_machine *machine, struct gang *gang)
                  "gang %s: its pods use %s, which parplan does not judge; take that out, or make "
                  "them anew with label " LABEL_GANG ": \"off\" to let the scheduler place them",
                  gang->key, foreign_words[i].words);
-        tell(machine, spokesman(gang), true, "GangRefused", gang->reason);
+        gang_events_add(&machine->events, gang_spokesman(gang), true, "GangRefused", gang->reason);
         return true;
     }
     return false;
@@ -203,7 +187,7 @@ static void tell_short(struct gang_machine *machine, struct gang *gang)
     }
     if (gang->present == 0)
         return;
-    tell(machine, spokesman(gang), true, "GangIncomplete", gang->reason);
+    gang_events_add(&machine->events, gang_spokesman(gang), true, "GangIncomplete", gang->reason);
     gang->short_told_at = machine->now + 1;
 }
 
@@ -221,7 +205,7 @@ static void tell_strays(struct gang_machine *machine, const struct gang *gang)
                  "until all %u are there, and are then placed around it; delete it to have it "
                  "placed with them",
                  gang->key, slot->pod->name, slot->node, gang->size);
-        tell(machine, slot->pod, true, "GangBoundByHand", text);
+        gang_events_add(&machine->events, slot->pod, true, "GangBoundByHand", text);
     }
 }
 
@@ -273,7 +257,7 @@ static void condemn_stranded(struct gang_machine *machine, struct gang *gang)
                  "gang %s: pod %s is pinned to node %s, which will not do any more; it is deleted, "
                  "so that its owner makes another",
                  gang->key, slot->pod->name, slot->node);
-        tell(machine, slot->pod, true, "GangPodStranded", text);
+        gang_events_add(&machine->events, slot->pod, true, "GangPodStranded", text);
         slot->condemned = true;
     }
 }
@@ -365,7 +349,7 @@ static void tell_nameless(struct gang_machine *machine, const struct gang *gang,
         gang->key, pod->name,
         pod->subdomain ? "spec.hostname" : "spec.subdomain to a headless Service",
         pod->subdomain ? "" : ", or label " LABEL_GANG " where the admission policy sets it");
-    tell(machine, pod, false, "GangWithoutMasterName", text);
+    gang_events_add(&machine->events, pod, false, "GangWithoutMasterName", text);
 }
 
 /* A name for rank 0 where no framework gave one: the admission policy's subdomain. It must not hold
@@ -404,7 +388,7 @@ static void tell_missing(struct gang_machine *machine, struct gang *gang)
              "gang %s: %u of %u pods are bound; index %u (%s) is not%s%s; its place is kept",
              gang->key, gang->bound, gang->size, index, slot->pod ? slot->pod->name : "no pod",
              node ? ", meant for node " : "", node ? node : "");
-    tell(machine, spokesman(gang), true, "GangIncomplete", text);
+    gang_events_add(&machine->events, gang_spokesman(gang), true, "GangIncomplete", text);
 }
 
 static void watch_deadline(struct gang_machine *machine, struct gang *gang)
@@ -523,7 +507,7 @@ int gang_step(struct gang_machine *machine, struct gang *gang, struct gang_task 
     tell_resized(machine, gang);
     if (gang->problem[0]) {
         snprintf(gang->reason, sizeof(gang->reason), "%s", gang->problem);
-        tell(machine, gang->problem_pod, true, "GangRefused", gang->problem);
+        gang_events_add(&machine->events, gang->problem_pod, true, "GangRefused", gang->problem);
         return gang->asked_size ? ask_size(machine, gang, ret) : 0; /* it may have changed */
     }
     if (!gang->size)

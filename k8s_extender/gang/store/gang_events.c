@@ -88,7 +88,7 @@ static bool copy_owner(const struct pod_record *pod, struct gang_event *event)
 void gang_events_add(struct gang_events *events, const struct pod_record *pod, bool warning,
                      const char *reason, const char *message)
 {
-    if (events->count >= GANG_EVENTS_MAXIMUM || !make_room(events) ||
+    if (!pod || events->count >= GANG_EVENTS_MAXIMUM || !make_room(events) ||
         !tell(events, digest_of(pod->uid, message)))
         return;
     struct gang_event event = {

@@ -28,7 +28,7 @@ struct gang_events {
 };
 
 void gang_events_done(struct gang_events *events);
-/* Does nothing if that pod was told the same, or without memory. reason: static text. */
+/* Does nothing if that pod was told the same, without memory, or pod NULL. reason: static text. */
 void gang_events_add(struct gang_events *events, const struct pod_record *pod, bool warning,
                      const char *reason, const char *message);
 /* The next one as a task's texts, in the task's arena. 1: there was one; 0: none; -1: memory. */

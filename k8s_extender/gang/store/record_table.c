@@ -24,7 +24,8 @@ struct record_table {
     struct item *items;
     unsigned bits;
     size_t count, capacity; /* of items */
-    uint64_t spread;        /* of its address: nobody can choose names that all fall on one place */
+    uint64_t spread; /* of its address, where each hash starts: nobody can choose names that all
+                      * fall on one place */
 };
 
 struct record_table *record_table_create(void)
@@ -53,7 +54,7 @@ void record_table_free(struct record_table *table)
 /* The upper half of the product, so that its upper bits are a home in a table of any size. */
 static uint32_t hash_of(const struct record_table *table, const char *first, const char *second)
 {
-    uint64_t hash = name_hash_add(NAME_HASH_START, first, strlen(first) + 1);
+    uint64_t hash = name_hash_add(table->spread, first, strlen(first) + 1);
     if (*second)
         hash = name_hash_add(hash, second, strlen(second));
     return (uint32_t)((hash * table->spread) >> 32);
