@@ -150,3 +150,33 @@ enum answer_kind bench_ask(struct bench *bench, const struct pod_words *words, c
     gang_answer_filter(bench->machine, &policy_default, pod, &node, 1, passes, ret);
     return ret->kind;
 }
+
+void bench_expect_said(const struct bench *bench, const char *words)
+{
+    if (!strstr(bench->said, words))
+        fail_msg("'%s' is not in what was said:\n%s", words, bench->said);
+}
+
+const char *bench_planned(const struct bench *bench, const char *words)
+{
+    return strstr(bench->annotations, words);
+}
+
+void bench_set_released(struct bench *bench, struct released_gang *ret)
+{
+    ret->first = (struct pod_words){
+        .name = "a", .gang = "g", .index = "0", .job = "x", .created = "2026-01-01T00:00:00Z"};
+    ret->second = ret->first;
+    ret->second.name = "b";
+    ret->second.index = "1";
+    ret->first.spec = ret->second.spec = GATE;
+    bench_set_pod(bench, &ret->first);
+    bench_set_pod(bench, &ret->second);
+    assert_int_equal(bench_run(bench), TASK_PATCH_POD);
+    assert_non_null(bench_planned(bench, "nodes=n[1-2]"));
+    snprintf(ret->outputs, sizeof(ret->outputs), "%s%s", bench->annotations, RELEASED("n1"));
+    ret->first.annotations = ret->outputs;
+    ret->first.spec = ON("n1");
+    ret->first.version = "2";
+    bench_set_pod(bench, &ret->first);
+}

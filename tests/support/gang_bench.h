@@ -33,6 +33,18 @@ struct pod_words {
     "\"values\":[\"" node "\"]}]}]}}},"
 #define GATE "\"schedulingGates\":[{\"name\":\"" GANG_GATE "\"}],"
 
+#define ON(node) "\"nodeName\":\"" node "\","
+#define SHAPE                                                                                      \
+    ",\"parplan.io/plan-shape\":\"pods=2 gpus=8 tp=8 cp=1 ep=1 etp=8 pp=1 vpp=1 dp=2 shard=1 "     \
+    "replicate=2 order=tp-cp-ep-dp-pp\""
+#define RELEASED(node) ",\"parplan.io/node\":\"" node "\"" SHAPE
+
+/* Job x has been released, and pod 0 is bound, with the plan on it. */
+struct released_gang {
+    struct pod_words first, second;
+    char outputs[2500];
+};
+
 void bench_init(struct bench *bench); /* n1 and n2 of 8 GPUs are there */
 void bench_done(struct bench *bench);
 void bench_set_node(struct bench *bench, const char *name, bool ready);
@@ -44,6 +56,10 @@ enum gang_task_kind bench_run(struct bench *bench);
 /* What the scheduler hears of that pod on that node. */
 enum answer_kind bench_ask(struct bench *bench, const struct pod_words *words, const char *node,
                            struct gang_answer *ret);
+/* That those words were said; where they stand among the annotations last patched, or NULL. */
+void bench_expect_said(const struct bench *bench, const char *words);
+const char *bench_planned(const struct bench *bench, const char *words);
+void bench_set_released(struct bench *bench, struct released_gang *ret);
 
 DEFINE_CLEANUP_DONE(bench);
 
