@@ -153,8 +153,6 @@ static int make_write(const struct lease *lease, const struct lease_record *reco
     if (record->exists)
         json_add_text(metadata, "resourceVersion", record->resource_version);
     add_spec(root, record);
-    *ret = (struct api_request){.method = record->exists ? "PUT" : "POST",
-                                .content_type = "application/json"};
     const char *name = record->exists ? lease->settings.name : NULL;
     if (request_set_path(ret, arena, GROUP, lease->settings.namespace, "leases", name, err) < 0)
         return -1;
@@ -165,7 +163,8 @@ static long write_record(struct exchange *exchange, const struct lease_record *r
 {
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_MAXIMUM_BYTES);
-    struct api_request request;
+    struct api_request request = {.method = record->exists ? "PUT" : "POST",
+                                  .content_type = "application/json"};
     if (!arena || make_write(exchange->lease, record, arena, &request, &err) < 0)
         return report(exchange, "out of memory");
     return send(exchange, &request);

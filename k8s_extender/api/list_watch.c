@@ -37,8 +37,9 @@ struct answer {
     struct run *run;
     struct json_splitter *splitter;
     long status;
-    bool handler_ended, expired, any_event;
+    bool handler_ended, expired, any_event, quiet;
     uint64_t heard_milliseconds; /* when something last came */
+    uint64_t quiet_milliseconds; /* after so long a watch is asked anew; 0: a list */
     struct error_info split_error;
     char event_error[ERROR_TEXT_BYTES]; /* of an ERROR event; "" */
     char refusal[REFUSAL_BYTES + 1];    /* the body of another status than 200 */
@@ -196,6 +197,15 @@ static enum outcome end_for_memory(struct run *run)
     return OUTCOME_ENDED;
 }
 
+/* A bookmark comes each minute only where etcd tells the API server how far it is; where it does
+ * not, and nothing changes, a watch that is well says nothing. It is asked anew: if the server is
+ * gone, that says so. */
+static bool is_quiet(const struct answer *answer)
+{
+    return answer->quiet_milliseconds > 0 && answer->status == 200 &&
+           time_now_milliseconds() - answer->heard_milliseconds >= answer->quiet_milliseconds;
+}
+
 /* transport: of api_client_stream, with its error. whole: the text must have ended in good order.
  */
 static enum outcome judge(struct answer *answer, int transport, const struct error_info *error,
@@ -216,6 +226,10 @@ static enum outcome judge(struct answer *answer, int transport, const struct err
         return end_for_memory(run);
     if (answer->expired)
         return OUTCOME_RESTART;
+    if (transport < 0 && is_quiet(answer)) {
+        answer->quiet = true;
+        return OUTCOME_DONE;
+    }
     if (transport < 0)
         return fail(run, error->text);
     if (answer->status != 200)
@@ -321,18 +335,16 @@ static enum outcome watch_once(struct run *run)
     text_buffer_add(&url, "watch=true&allowWatchBookmarks=true&timeoutSeconds=%u", seconds);
     text_buffer_add(&url, "&resourceVersion=%s", run->version);
     uint64_t start = time_now_milliseconds();
-    struct answer answer = {.run = run};
+    struct answer answer = {.run = run, .quiet_milliseconds = idle * UINT64_C(1000)};
     /* Half an event at the end is no loss: the next watch begins before it. */
     enum outcome outcome = ask(&answer, SPLIT_WATCH, &url, seconds + WATCH_SPARE_SECONDS, idle);
     json_splitter_free(answer.splitter);
     bool is_short = time_now_milliseconds() - start <= SHORT_WATCH_SECONDS * UINT64_C(1000);
     if (!is_short && answer.status == 200)
         backoff_reset(&run->backoff);
-    if (outcome == OUTCOME_DONE && is_short && !answer.any_event)
+    if (outcome == OUTCOME_DONE && is_short && !answer.any_event && !answer.quiet)
         return fail(run, "a watch ended at once, without an event");
-    bool was_silent = answer.status == 200 &&
-                      time_now_milliseconds() - answer.heard_milliseconds >= idle * UINT64_C(1000);
-    return outcome == OUTCOME_RETRY && was_silent ? OUTCOME_RESTART : outcome;
+    return outcome;
 }
 
 /* From the last version again and again; returns when the list must begin again, or for good. */
