@@ -158,7 +158,9 @@ static int read_written(struct gang *gang, const char *text)
 {
     struct error_info err = {.kind = ERROR_NONE};
     size_t bytes = strlen(text);
-    uint64_t digest = name_hash_add(NAME_HASH_START, text, bytes) | 1;
+    uint64_t digest = name_hash_add(NAME_HASH_START, text, bytes);
+    digest = name_hash_add(digest, &gang->size, sizeof(gang->size));
+    digest = name_hash_add(digest, &gang->gpus_per_pod, sizeof(gang->gpus_per_pod)) | 1;
     if (digest == gang->written_digest)
         return 0;
     struct gang_plan *plan =
@@ -171,7 +173,8 @@ static int read_written(struct gang *gang, const char *text)
     }
     drop_written(gang);
     gang->written = plan;
-    gang->written_digest = digest; /* also of what cannot be read: it is not tried again */
+    gang->written_digest = digest; /* also of what is no plan of this gang: it is not tried again
+                                    * while the gang has that size */
     return 0;
 }
 
@@ -187,6 +190,12 @@ static void keep_in_memory(struct gang *gang, bool fixed)
     drop_written(gang);
 }
 
+/* Nobody is left to follow a plan: neither one that was made, nor one that was written before. */
+static bool is_bound_by_hand(const struct gang *gang)
+{
+    return gang->size && gang->strays == gang->size;
+}
+
 /* Which of the two is the newer one. */
 static void settle_made(struct gang *gang, bool fixed)
 {
@@ -197,9 +206,8 @@ static void settle_made(struct gang *gang, bool fixed)
     /* Pod 0 has succeeded: what was made since stands nowhere, and when all have their place a
      * restart must know the same. */
     bool unwritten = gang_is_whole(gang) && gang_slot_is_done(gang, &gang->slots[0]);
-    bool by_hand = gang->size && gang->strays == gang->size; /* nobody is left to follow it */
-    if (gang->made && ((!fixed && gang->made_digest != gang->pods_digest) || by_hand || unwritten ||
-                       gang->made->pods != gang->size))
+    if (gang->made && ((!fixed && gang->made_digest != gang->pods_digest) ||
+                       is_bound_by_hand(gang) || unwritten || gang->made->pods != gang->size))
         drop_made(gang);
 }
 
@@ -221,7 +229,8 @@ int gang_adopt_plan(struct gang *gang)
         gang->rejected_id[0] = '\0'; /* what pods follow cannot be given up any more */
     settle_made(gang, fixed);
     gang->plan = gang->made;
-    if (!gang->plan && gang->written && strcmp(gang->written->id, gang->rejected_id) != 0)
+    if (!gang->plan && gang->written && !is_bound_by_hand(gang) &&
+        strcmp(gang->written->id, gang->rejected_id) != 0)
         gang->plan = gang->written;
     return 0;
 }

@@ -141,6 +141,36 @@ static void a_gang_that_others_have_placed_runs(void **state)
     assert_string_equal(bench.said, "");
 }
 
+/* The plan that pod 0 still carries was for others: who gave it up and who reads it after a restart
+ * know the same. */
+static void nobody_follows_the_plan_of_a_gang_that_is_bound_by_hand(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    struct pod_words first = {.name = "a", .gang = "g", .index = "0", .spec = GATE};
+    struct pod_words second = {.name = "b", .gang = "g", .index = "1", .spec = GATE};
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    char plan[sizeof(bench.annotations)];
+    snprintf(plan, sizeof(plan), "%s", bench.annotations);
+    CLEANUP_DONE(bench) struct bench later;
+    bench_init(&later);
+    first.annotations = plan;
+    first.spec = ON("n2");
+    second.spec = ON("n1");
+    bench_set_pod(&later, &first);
+    bench_set_pod(&later, &second);
+    assert_int_equal(bench_run(&later), TASK_NONE);
+    CLEANUP(json_value) struct json_value *report = json_value_create_object();
+    assert_non_null(report);
+    assert_int_equal(gang_machine_describe(later.machine, report), 0);
+    const struct json_value *gang = json_value_get(report, "d/g");
+    assert_non_null(gang);
+    assert_null(json_value_text(json_value_get(gang, "plan_id")));
+}
+
 /* --- a release whose answer was lost ------------------------------------------------------ */
 
 static void end_patch_of(struct bench *bench, const char *pod, enum gang_task_result result)
@@ -429,6 +459,7 @@ int main(void)
         cmocka_unit_test(without_room_beside_it_the_gang_waits),
         cmocka_unit_test(a_plan_that_does_not_include_it_is_given_up),
         cmocka_unit_test(a_gang_that_others_have_placed_runs),
+        cmocka_unit_test(nobody_follows_the_plan_of_a_gang_that_is_bound_by_hand),
         cmocka_unit_test(a_release_that_may_stand_is_taken_back),
         cmocka_unit_test(a_release_that_cannot_be_taken_back_stands),
         cmocka_unit_test(a_pod_on_a_lost_node_holds_up_nobody),
