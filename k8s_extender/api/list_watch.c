@@ -206,6 +206,20 @@ static bool is_quiet(const struct answer *answer)
            time_now_milliseconds() - answer->heard_milliseconds >= answer->quiet_milliseconds;
 }
 
+/* What decides whatever was answered; OUTCOME_DONE: nothing does. */
+static enum outcome judge_orders(const struct answer *answer, bool no_memory)
+{
+    if (answer->handler_ended)
+        return OUTCOME_ENDED;
+    if (is_stopped(answer->run))
+        return OUTCOME_STOPPED;
+    if (is_interrupted(answer->run))
+        return OUTCOME_RESTART;
+    if (no_memory || answer->split_error.kind == ERROR_MEMORY)
+        return end_for_memory(answer->run);
+    return answer->expired ? OUTCOME_RESTART : OUTCOME_DONE;
+}
+
 /* transport: of api_client_stream, with its error. whole: the text must have ended in good order.
  */
 static enum outcome judge(struct answer *answer, int transport, const struct error_info *error,
@@ -214,24 +228,12 @@ static enum outcome judge(struct answer *answer, int transport, const struct err
     struct run *run = answer->run;
     struct error_info unfinished = {.kind = ERROR_NONE};
     char reason[ERROR_TEXT_BYTES + 512];
-    if (answer->handler_ended)
-        return OUTCOME_ENDED;
-    if (is_stopped(run))
-        return OUTCOME_STOPPED;
-    if (is_interrupted(run))
-        return OUTCOME_RESTART;
-    if (transport < 0 && error->kind == ERROR_MEMORY)
-        return end_for_memory(run);
-    if (answer->split_error.kind == ERROR_MEMORY)
-        return end_for_memory(run);
-    if (answer->expired)
-        return OUTCOME_RESTART;
-    if (transport < 0 && is_quiet(answer)) {
-        answer->quiet = true;
-        return OUTCOME_DONE;
-    }
+    enum outcome order = judge_orders(answer, transport < 0 && error->kind == ERROR_MEMORY);
+    if (order != OUTCOME_DONE)
+        return order;
+    answer->quiet = transport < 0 && is_quiet(answer);
     if (transport < 0)
-        return fail(run, error->text);
+        return answer->quiet ? OUTCOME_DONE : fail(run, error->text);
     if (answer->status != 200)
         return judge_refusal(answer);
     const char *bad = answer->event_error[0] ? answer->event_error : answer->split_error.text;
