@@ -151,6 +151,13 @@ enum answer_kind bench_ask(struct bench *bench, const struct pod_words *words, c
     return ret->kind;
 }
 
+void bench_expect_placed(struct bench *bench, const char *pod, const char *node)
+{
+    assert_int_equal(bench_run(bench), TASK_PATCH_POD);
+    assert_string_equal(bench->patched, pod);
+    assert_string_equal(bench->node, node);
+}
+
 void bench_expect_said(const struct bench *bench, const char *words)
 {
     if (!strstr(bench->said, words))

@@ -56,6 +56,8 @@ enum gang_task_kind bench_run(struct bench *bench);
 /* What the scheduler hears of that pod on that node. */
 enum answer_kind bench_ask(struct bench *bench, const struct pod_words *words, const char *node,
                            struct gang_answer *ret);
+/* The next that is to be done is a patch of that pod, which gives it that node. */
+void bench_expect_placed(struct bench *bench, const char *pod, const char *node);
 /* That those words were said; where they stand among the annotations last patched, or NULL. */
 void bench_expect_said(const struct bench *bench, const char *words);
 const char *bench_planned(const struct bench *bench, const char *words);

@@ -125,9 +125,7 @@ static void no_pod_without_an_owner_takes_the_place_of_a_jobs(void **state)
     gang.second.name = "d";
     gang.second.created = "2026-01-02T00:00:00Z";
     bench_set_pod(&bench, &gang.second);
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
-    assert_string_equal(bench.patched, "d");
-    assert_string_equal(bench.node, "n2");
+    bench_expect_placed(&bench, "d", "n2");
     assert_int_equal(bench_run(&bench), TASK_NONE);
     bench_expect_said(&bench, "GangRefused: gang d/g: pod c has index 1, which is pod d's");
 }
@@ -148,9 +146,7 @@ static void no_pod_without_an_owner_says_how_large_a_jobs_gang_is(void **state)
     bench_set_pod(&bench, &other);
     gang_machine_remove_pod(bench.machine, "u-a"); /* so that c is heard of before */
     bench_set_pod(&bench, &gang.first);
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
-    assert_string_equal(bench.patched, "b");
-    assert_string_equal(bench.node, "n2");
+    bench_expect_placed(&bench, "b", "n2");
 }
 
 /* It has the place of a pod that is missing, and says that all are to go where one is not bound. */
@@ -249,9 +245,7 @@ static void a_gang_that_runs_does_not_grow(void **state)
     const struct pod_words again = {
         .name = "d", .gang = "g", .index = "1", .job = "x", .spec = GATE};
     bench_set_pod(&bench, &again);
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
-    assert_string_equal(bench.patched, "d");
-    assert_string_equal(bench.node, "n2");
+    bench_expect_placed(&bench, "d", "n2");
 }
 
 static void a_gang_that_runs_does_not_shrink(void **state)

@@ -38,9 +38,7 @@ static void what_is_bound_by_hand_releases_nothing(void **state)
     assert_int_equal(bench_run(&bench), TASK_PATCH_POD); /* the plan, around it */
     assert_string_equal(bench.patched, "a");
     assert_non_null(bench_planned(&bench, "nodes=n[2,1,3]"));
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
-    assert_string_equal(bench.patched, "c");
-    assert_string_equal(bench.node, "n3");
+    bench_expect_placed(&bench, "c", "n3");
 }
 
 /* As another scheduler does with a whole Job: a line for each of a thousand would be a flood. */
@@ -271,9 +269,7 @@ static void a_pod_on_a_lost_node_holds_up_nobody(void **state)
     snprintf(gang.outputs, sizeof(gang.outputs), "%s%s", bench.annotations, RELEASED("n1"));
     gang.first.version = "3";
     bench_set_pod(&bench, &gang.first);
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
-    assert_string_equal(bench.patched, "b");
-    assert_string_equal(bench.node, "n4");
+    bench_expect_placed(&bench, "b", "n4");
     /* The place of pod a's successor is kept. */
     struct gang_answer answer;
     const struct pod_words other = {.name = "o", .gpus = 1};
