@@ -103,8 +103,9 @@ int gang_machine_finished(struct gang_machine *machine, struct gang_task *task,
 /* Milliseconds until something is due of itself (a retry, a deadline); at most a second. */
 uint64_t gang_machine_wait(const struct gang_machine *machine);
 
-/* For reports: the state as a JSON object under `parent`, one member for each gang. */
-int gang_machine_describe(const struct gang_machine *machine, struct json_value *parent);
+/* For reports: the state as a JSON object under `parent`, one member for each gang; what fails
+ * for want of memory is told by json_value_write. */
+void gang_machine_describe(const struct gang_machine *machine, struct json_value *parent);
 struct gang_counts {
     uint64_t gangs[GANG_PHASE_COUNT];
     uint64_t nodes, pods;

@@ -32,7 +32,7 @@ static void describe_slots(const struct gang *gang, struct json_value *parent)
     }
 }
 
-int gang_machine_describe(const struct gang_machine *machine, struct json_value *parent)
+void gang_machine_describe(const struct gang_machine *machine, struct json_value *parent)
 {
     for (size_t i = 0; i < machine->gang_count; i++) {
         const struct gang *gang = machine->gangs[i];
@@ -50,10 +50,7 @@ int gang_machine_describe(const struct gang_machine *machine, struct json_value 
         json_add_text(member, "plan_id", gang->plan ? gang->plan->id : NULL);
         json_add_text(member, "reason", gang->reason[0] ? gang->reason : NULL);
         describe_slots(gang, member);
-        if (!member)
-            return -1;
     }
-    return 0;
 }
 
 void gang_machine_count(const struct gang_machine *machine, struct gang_counts *ret)

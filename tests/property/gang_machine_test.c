@@ -57,7 +57,7 @@ static char *knowledge(struct gang_machine *machine, bool with_reasons)
     CLEANUP(json_value) struct json_value *object = json_value_create_object();
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, (size_t)1 << 20);
-    assert_int_equal(gang_machine_describe(machine, object), 0);
+    gang_machine_describe(machine, object);
     for (unsigned number = 0; number < WORLD_GANGS; number++) {
         char key[16];
         snprintf(key, sizeof(key), "d/g%u", number);
