@@ -354,7 +354,9 @@ static int check_kind(const struct kubeconfig *file)
 {
     const char *kind;
     if (file->root->kind != YAML_MAPPING)
-        return error_set(file->err, "%s: it is no kubeconfig file", file->path);
+        return error_set(file->err,
+                         "%s: it is no kubeconfig file; kubectl config view --raw prints yours",
+                         file->path);
     if (get_text(file, file->root, "kind", &kind) < 0)
         return -1;
     if (!kind || strcmp(kind, "Config") == 0)
