@@ -80,3 +80,14 @@ inside() {
     expect "programs" "$(cd "$image" && find . -path './lib*' -prune -o -type f -perm -u+x -print |
         sort | paste -sd' ')" "./parplan ./parplan-extender ./parplan-node-agent"
 }
+
+@test "one file names the images of all folders" {
+    local copy=$BATS_TEST_TMPDIR/kubernetes folder images
+    cp -r "$kubernetes_root/manifests/kubernetes" "$copy"
+    sed -i 's|newName: |newName: registry.test/|' "$copy/images/kustomization.yaml"
+    for folder in base overlays/{second-scheduler,remote,native-gang,webhook}; do
+        images=$(kubectl kustomize "$copy/$folder" | sed -n 's/^ *image: //p')
+        [[ $images == *registry.test/parplan:* ]]
+        [[ -z $(grep -v '^registry.test/' <<<"$images") ]]
+    done
+}
