@@ -56,6 +56,8 @@ static void read_policy(struct extender *extender, const struct pod_record *pod,
     const struct admin_config *config = live_config_take(extender->config);
     const struct policy_subject subject = {.names = {[SCOPE_PARTITION] = pod->namespace}};
     admin_config_policy(config, &subject, ret);
+    if (!config->enabled)
+        ret->require_plan = REQUIRE_OFF;
     live_config_give(extender->config, config);
 }
 

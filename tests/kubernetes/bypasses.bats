@@ -32,11 +32,11 @@ apply_pod() {
     print_pod "$@" | kubectl apply -f -
 }
 
-# policy TEXT: what parplan.yaml says from now on; returns when the extender has read it again.
+# policy TEXT [LINE]: what parplan.yaml says from now on; returns when the extender has read it again.
 policy() {
     local before
     before=$(times_read)
-    printf 'schema: parplan.config/1\npolicy: {%s}\n' "$1" >"$PARPLAN_KUBERNETES_DIR/etc/parplan.yaml"
+    printf 'schema: parplan.config/1\npolicy: {%s}\n%s\n' "$1" "${2:-}" >"$PARPLAN_KUBERNETES_DIR/etc/parplan.yaml"
     wait_for 20 "look at the policy" read_more_than "$before"
 }
 
@@ -113,4 +113,15 @@ spec:
 END
     expect_event plain 'index'
     expect "bound" "$(kubectl get pods -o json | jq '[.items[] | select(.spec.nodeName)] | length')" 0
+}
+
+@test "enabled: false: no gang is placed and require_plan has no effect, until it is true again" {
+    policy 'require_plan: deny' 'enabled: false'
+    apply_pod bare
+    wait_for 60 "node of bare" bound_somewhere bare
+    submit_job train 4 tp=8 dp=4 gate
+    expect_event train 'enabled: false'
+    expect_unbound train 1
+    policy 'tp_within: node'
+    expect_placed train 4
 }

@@ -129,6 +129,8 @@ static const struct plan_case refused[] = {
      "policy require-plan"},
     {FOUR_LEAVES, "  require_plan: deny\n", 99, 8, "", NULL, GANG_DENIED, NULL,
      "policy require-plan"},
+    {FOUR_LEAVES, "  tp_within: node\nenabled: false\n", 4, 8, "tp=8", NULL, GANG_DENIED, NULL,
+     "no gang is placed while parplan.yaml says enabled: false; set it to true"},
     {FOUR_LEAVES, "  orders: [tp-cp-ep-dp-pp]\n", 4, 8, "tp=8 order=tp-cp-ep-pp-dp", NULL,
      GANG_DENIED, NULL, "policy order"},
     {FOUR_LEAVES, NULL, 4, 8, "tp=8 pp=4 dp=4", NULL, GANG_BAD_INPUT, NULL,
