@@ -95,7 +95,7 @@ const char *gang_source_native(const struct gang_source *source)
 
 /* --- groups ----------------------------------------------------------------------- */
 
-/* Names as in the projects' API packages (facts of 2026-08). owner: the label with the name of the
+/* Names as in the projects' API packages (2026-08). owner: the label with the name of the
  * object that knows the size; NULL: the group's own. */
 static const struct {
     const char *key;
