@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define REQUESTS_MAXIMUM_BYTES ((size_t)1 << 20)
+#define SLOTS_AT_FIRST 16u
+#define SLOTS_FOR_A_POD 4u /* that is there */
 
 /* What is wrong first stays. */
 __attribute__((format(printf, 3, 4))) static void
@@ -65,6 +67,20 @@ static void note_owner(struct gang *gang)
     gang->owner = owner;
 }
 
+/* For all only when its pods can be there: one pod that says 16,384 is not worth 3 MB. Indices
+ * beyond are not seen before; a gang that lacks most of its pods does nothing but wait. */
+static uint32_t slots_wanted(const struct gang *gang)
+{
+    uint32_t wanted = SLOTS_AT_FIRST, live = 0;
+    if (gang->placed_size || gang->plan)
+        return gang->size;
+    for (size_t i = 0; i < gang->member_count; i++)
+        live += gang_pod_is_live(gang->members[i]);
+    while (wanted < gang->size && wanted / SLOTS_FOR_A_POD < live)
+        wanted *= 2;
+    return wanted < gang->size ? wanted : gang->size;
+}
+
 static int find_size(struct gang_machine *machine, struct gang *gang)
 {
     struct gang_shape shape;
@@ -79,7 +95,7 @@ static int find_size(struct gang_machine *machine, struct gang *gang)
         size = 0;
     }
     gang->size = size;
-    return gang_resize(machine, gang, size);
+    return gang_resize(machine, gang, slots_wanted(gang));
 }
 
 /* --- slots ------------------------------------------------------------------------- */
@@ -241,16 +257,17 @@ static bool is_doomed(const struct gang_machine *machine, const struct gang_slot
 static void admit(struct gang *gang, const struct pod_record *pod)
 {
     uint32_t index = gang_index_of(gang, pod);
-    if (pod->terminating && !pod_record_is_over(pod) && index < gang->size)
+    bool has_slot = index < gang->slot_count;
+    if (pod->terminating && !pod_record_is_over(pod) && has_slot)
         seat(gang, pod, index);
-    if (pod->phase == POD_SUCCEEDED && index < gang->size && gang_is_of_holder(gang, pod))
+    if (pod->phase == POD_SUCCEEDED && has_slot && gang_is_of_holder(gang, pod))
         gang->slots[index].ended = pod;
     if (!gang_pod_is_live(pod))
         return;
     bool sound = !pod->gang.problem && index < gang->size;
     if (!gang_is_of_holder(gang, pod) || (!sound && may_be_outsider(gang, pod)))
         gang->outsiders++;
-    else if (check_pod(gang, pod, index))
+    else if (check_pod(gang, pod, index) && has_slot)
         seat(gang, pod, index);
 }
 

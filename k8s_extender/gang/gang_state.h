@@ -68,7 +68,8 @@ struct gang {
 
     /* gang_members.c: from the members. */
     struct gang_slot *slots;
-    uint32_t size, slot_count; /* 0: not known yet; slot_count == size */
+    uint32_t size;       /* 0: not known yet */
+    uint32_t slot_count; /* size; fewer while most pods are missing and none is placed */
     uint32_t present, bound, promised;
     uint32_t strays; /* of those that are bound */
     uint32_t done; /* indices whose pod has succeeded: nobody waits for another; only once begun */
