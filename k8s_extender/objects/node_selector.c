@@ -15,7 +15,8 @@ static const char *const operator_words[] = {
 
 struct reader {
     struct arena *arena;
-    size_t values; /* of all requirements together */
+    size_t requirements; /* of all terms together */
+    size_t values;       /* of all requirements together */
     struct error_info *err;
 };
 
@@ -89,13 +90,16 @@ static int read_term(struct reader *reader, const struct json_value *object,
                      struct selector_term *ret)
 {
     const struct json_value *expressions, *fields;
-    if (object_field_list(object, "matchExpressions", NODE_SELECTOR_MAXIMUM_REQUIREMENTS,
-                          &expressions, reader->err) < 0 ||
-        object_field_list(object, "matchFields", NODE_SELECTOR_MAXIMUM_REQUIREMENTS, &fields,
-                          reader->err) < 0)
+    if (object_field_list(object, "matchExpressions", OBJECT_LIST_UNLIMITED, &expressions,
+                          reader->err) < 0 ||
+        object_field_list(object, "matchFields", OBJECT_LIST_UNLIMITED, &fields, reader->err) < 0)
         return -1;
     size_t first = json_value_count(expressions);
     size_t count = first + json_value_count(fields);
+    reader->requirements += count;
+    if (reader->requirements > NODE_SELECTOR_MAXIMUM_REQUIREMENTS)
+        return error_set(reader->err, "more than %u requirements; at most that many are possible",
+                         NODE_SELECTOR_MAXIMUM_REQUIREMENTS);
     struct selector_requirement *requirements =
         arena_allocate_array(reader->arena, count, sizeof(*requirements));
     if (!requirements)

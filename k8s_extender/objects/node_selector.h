@@ -15,8 +15,9 @@
 #include "k8s_extender/objects/label_set.h"
 
 #define NODE_SELECTOR_MAXIMUM_TERMS 64u
-#define NODE_SELECTOR_MAXIMUM_REQUIREMENTS 256u /* of each kind in a term */
-#define NODE_SELECTOR_MAXIMUM_VALUES 4096u      /* in all */
+/* In all: each node is asked for each of them, while everybody else waits. */
+#define NODE_SELECTOR_MAXIMUM_REQUIREMENTS 256u
+#define NODE_SELECTOR_MAXIMUM_VALUES 4096u
 
 struct node_record;
 struct pod_record;

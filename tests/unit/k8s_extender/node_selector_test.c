@@ -164,7 +164,10 @@ static void bounds_its_lists(void **state)
         {"{'nodeSelectorTerms':[", "{}", "]}", NODE_SELECTOR_MAXIMUM_TERMS,
          "nodeSelectorTerms has 65 entries; at most 64 are possible"},
         {"{'nodeSelectorTerms':[{'matchFields':[", "{}", "]}]}", NODE_SELECTOR_MAXIMUM_REQUIREMENTS,
-         "matchFields has 257 entries; at most 256 are possible"},
+         "more than 256 requirements; at most that many are possible"},
+        {"{'nodeSelectorTerms':[{'matchFields':[{},{}]},{'matchExpressions':[", "{}", "]}]}",
+         NODE_SELECTOR_MAXIMUM_REQUIREMENTS - 2,
+         "more than 256 requirements; at most that many are possible"},
         {"{'nodeSelectorTerms':[{'matchFields':[{'operator':'In','values':[", "''", "]}]}]}",
          NODE_SELECTOR_MAXIMUM_VALUES, "more than 4096 values; at most that many are possible"},
     };
