@@ -481,9 +481,10 @@ static int make_plan(struct planning *planning, struct error_info *err)
 {
     const struct gang_problem *problem = planning->problem;
     if (!planning->sources->config->enabled && (!problem->fixed || problem->anew))
-        return refuse(planning, GANG_DENIED, err,
-                      "no gang is placed while parplan.yaml says enabled: false; set it to true, or "
-                      "make the pods anew with label parplan.io/gang: \"off\"");
+        return refuse(
+            planning, GANG_DENIED, err,
+            "no gang is placed while parplan.yaml says enabled: false; set it to true, or "
+            "make the pods anew with label parplan.io/gang: \"off\"");
     if (!problem->fixed)
         return plan_anew(planning, err);
     return problem->anew ? plan_around(planning, err) : plan_again(planning, err);
