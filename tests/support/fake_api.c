@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/fake_api.h"
+#include "k8s_extender/api/time_now.h"
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STEP_MILLISECONDS 20u
@@ -31,8 +31,8 @@ static bool is_stopping(const bool *stopping)
 /* Whether there is something to read (or an end to see) before the time is over. */
 static bool wait_readable(int fd, const bool *stopping, unsigned milliseconds)
 {
-    for (unsigned waited = 0; waited < milliseconds && !is_stopping(stopping);
-         waited += STEP_MILLISECONDS) {
+    uint64_t end = time_now_milliseconds() + milliseconds;
+    while (time_now_milliseconds() < end && !is_stopping(stopping)) {
         struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
         if (poll(&poll_fd, 1, STEP_MILLISECONDS) > 0)
             return true;

