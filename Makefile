@@ -548,6 +548,7 @@ PROGRAM_DATA_FILES := \
 # One test program each: tests/unit/<layer>/<file>_test.c
 UNIT_TESTS := \
 	tests/unit/k8s_extender/cluster_state_test.c \
+	tests/unit/k8s_extender/gang_deletion_test.c \
 	tests/unit/k8s_extender/gang_machine_test.c \
 	tests/unit/k8s_extender/gang_outsiders_test.c \
 	tests/unit/k8s_extender/gang_limits_test.c \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/fake_planner.h"
 #include "base/memory.h"
+#include "base/parse_number.h"
 #include "k8s_extender/placement/planning/gang_plan_text.h"
 #include <stdio.h>
 
@@ -51,6 +52,22 @@ static int name_nodes(struct gang_plan *plan, const struct gang_problem *problem
     return names ? 0 : -1;
 }
 
+static void set_degrees(const struct gang_problem *problem, struct gang_plan *plan)
+{
+    const char *text = label_set_find(&problem->inputs, "parplan.io/tp");
+    uint64_t tp = problem->gpus_per_pod;
+    if (problem->has_degrees) {
+        plan->degrees = problem->degrees;
+        plan->order = problem->order;
+        return;
+    }
+    if (text)
+        (void)parse_unsigned(text, 1, WORLD_MAXIMUM, &tp, NULL);
+    plan->degrees.tp = plan->degrees.etp = (unsigned)tp;
+    plan->degrees.dp = plan->degrees.replicate =
+        problem->pods * problem->gpus_per_pod / (unsigned)tp;
+}
+
 struct gang_plan *fake_planner_plan(const struct gang_problem *problem)
 {
     CLEANUP(arena) struct arena *arena = arena_create((size_t)8 << 20);
@@ -66,8 +83,7 @@ struct gang_plan *fake_planner_plan(const struct gang_problem *problem)
                                .has_degrees = true,
                                .degrees = DEGREES_ONE,
                                .arena = arena};
-    plan->degrees.tp = plan->degrees.etp = problem->gpus_per_pod;
-    plan->degrees.dp = plan->degrees.replicate = problem->pods;
+    set_degrees(problem, plan);
     if (!fill(problem, slots, nodes)) {
         snprintf(plan->reason, sizeof(plan->reason), "%u pods do not fit", problem->pods);
     } else {
@@ -78,5 +94,28 @@ struct gang_plan *fake_planner_plan(const struct gang_problem *problem)
         gang_plan_make_id(plan, problem->key, plan->id);
     }
     move_pointer(arena);
+    return plan;
+}
+
+/* Whether pods of one group stay, and others of it need a node. */
+static bool splits_a_group(const struct gang_problem *problem, uint32_t group_pods)
+{
+    for (uint32_t i = 0; problem->fixed && i < problem->pods; i++) {
+        uint32_t first = i / group_pods * group_pods;
+        if ((problem->fixed[i] == VIEW_NODE_NONE) != (problem->fixed[first] == VIEW_NODE_NONE))
+            return true;
+    }
+    return false;
+}
+
+struct gang_plan *fake_planner_no_spare(const struct gang_problem *problem)
+{
+    struct gang_plan *plan = fake_planner_plan(problem);
+    if (!plan || plan->outcome != GANG_PLANNED || problem->relax ||
+        !splits_a_group(problem, gang_plan_group_pods(plan)))
+        return plan;
+    plan->outcome = GANG_NO_FIT;
+    plan->no_spare = true;
+    snprintf(plan->reason, sizeof(plan->reason), "a TP group's domain has no spare");
     return plan;
 }

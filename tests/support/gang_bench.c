@@ -119,7 +119,8 @@ enum gang_task_kind bench_run(struct bench *bench)
             snprintf(bench->said + strlen(bench->said), sizeof(bench->said) - strlen(bench->said),
                      "%s: %s\n", task.reason, task.message);
         if (kind == TASK_PLAN) {
-            struct gang_plan *plan = fake_planner_plan(task.problem);
+            struct gang_plan *plan = bench->no_spare ? fake_planner_no_spare(task.problem)
+                                                     : fake_planner_plan(task.problem);
             assert_non_null(plan);
             assert_int_equal(gang_machine_planned(bench->machine, task.problem, plan), 0);
         }

@@ -15,6 +15,7 @@ struct bench {
     char said[4096]; /* the events, a line each */
     char patched[200], node[64], annotations[2000];
     bool released;
+    bool no_spare; /* set it: plans are fake_planner_no_spare's */
 };
 
 /* All but name may be missing. */
