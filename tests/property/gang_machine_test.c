@@ -25,7 +25,7 @@ struct catalogues {
 
 static struct catalogues catalogues;
 static struct world *world;
-static unsigned placed_whole, placed_short, waited;
+static unsigned placed_whole, placed_short, waited, deleted;
 
 static int open_all(void **state)
 {
@@ -202,6 +202,7 @@ static const char *run_schedule(uint64_t seed, enum world_fault fault)
         wrong = world->violation;
     else if (!wrong)
         wrong = check_end();
+    deleted += world->deletions;
     static char kept[8192];
     if (wrong)
         snprintf(kept, sizeof(kept), "%s", wrong);
@@ -221,7 +222,7 @@ static void every_schedule_ends_well(void **state)
         assert_int_equal(parse_unsigned(one, 0, UINT64_MAX, &seed, NULL), 0);
         count = 1;
     }
-    placed_whole = placed_short = waited = 0;
+    placed_whole = placed_short = waited = deleted = 0;
     for (unsigned i = 0; i < count; i++) {
         uint64_t number = one ? seed : i;
         const char *wrong = run_schedule(number, WORLD_SOUND);
@@ -229,8 +230,8 @@ static void every_schedule_ends_well(void **state)
             fail_msg("PARPLAN_SEED=%llu: %s", (unsigned long long)number, wrong);
     }
     print_message("%u schedules of %u steps: %u gangs ended bound whole, %u waiting whole, "
-                  "%u short of room after a loss and whole with it\n",
-                  count, STEPS, placed_whole, waited, placed_short);
+                  "%u short of room after a loss and whole with it; %u bound pods were deleted\n",
+                  count, STEPS, placed_whole, waited, placed_short, deleted);
     if (!one)
         assert_true(placed_whole > count / 2 && waited > 0);
 }

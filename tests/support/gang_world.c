@@ -14,8 +14,10 @@ const char *const world_notes[WORLD_NOTES] = {
     [NOTE_NODE] = ANNOTATION_NODE,      [NOTE_SHAPE] = ANNOTATION_PLAN_SHAPE,
     [NOTE_RANK] = ANNOTATION_NODE_RANK,
 };
-/* In the order of their keys. */
+/* In the order of their keys: the first two stand before the gang's inputs. */
 static const unsigned note_order[] = {NOTE_NODE, NOTE_RANK, NOTE_PLAN, NOTE_ID, NOTE_SHAPE};
+#define NOTES_BEFORE_INPUTS 2u
+#define INPUTS 3u
 const char *const world_node_names[WORLD_NODES] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
 
 void world_must(bool truth, const char *what)
@@ -55,6 +57,29 @@ static struct gang_identity identity_of(const struct world *world, const struct 
                                   .problem = beyond ? "its index is beyond the gang's pods" : NULL};
 }
 
+static size_t add_label(const char *key, const char *value, struct label *ret)
+{
+    *ret = (struct label){.key = key, .value = value};
+    return value != NULL;
+}
+
+/* Labels stand in the order of their keys; those of foreign pods are the gang's too. */
+static size_t annotate(const struct world *world, const struct world_pod *pod, struct label *ret)
+{
+    const struct world_gang none = {.exists = false};
+    const struct world_gang *gang = pod->gang >= 0 ? &world->gangs[pod->gang] : &none;
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(note_order); i++) {
+        if (i == NOTES_BEFORE_INPUTS) {
+            count += add_label(ANNOTATION_ON_NO_SPARE, gang->on_no_spare, &ret[count]);
+            count += add_label(ANNOTATION_ON_PARTIAL, gang->on_partial, &ret[count]);
+        }
+        const char *value = pod->annotations[note_order[i]];
+        count += add_label(world_notes[note_order[i]], value, &ret[count]);
+    }
+    return count + add_label(ANNOTATION_PREFIX "tp", gang->tp, &ret[count]);
+}
+
 struct pod_record *world_record_of(const struct world *world, const struct world_pod *pod)
 {
     char uid[16], version[16], key[16];
@@ -63,12 +88,8 @@ struct pod_record *world_record_of(const struct world *world, const struct world
     snprintf(key, sizeof(key), "d/g%d", pod->gang);
     if (world->fault == WORLD_MIXES_UIDS)
         snprintf(uid, sizeof(uid), "%.15s", pod->name);
-    struct label labels[COUNT_OF(note_order)];
-    size_t label_count = 0;
-    for (size_t i = 0; i < COUNT_OF(note_order); i++)
-        if (pod->annotations[note_order[i]])
-            labels[label_count++] = (struct label){.key = world_notes[note_order[i]],
-                                                   .value = pod->annotations[note_order[i]]};
+    struct label labels[COUNT_OF(note_order) + INPUTS];
+    size_t label_count = annotate(world, pod, labels);
     const struct resource_amount gpus = {.name = GPU, .amount = pod->gpus};
     const char *pin = pod->pin >= 0 ? world_node_names[pod->pin] : NULL;
     const struct selector_requirement requirement = {.key = "metadata.name",

@@ -57,6 +57,8 @@ struct world_pod {
 
 struct world_gang {
     bool exists, gate, same_names;
+    const char *on_partial, *on_no_spare; /* annotations; NULL: none */
+    const char *tp;                       /* likewise: TP groups of two pods */
     uint32_t unit;
     uint32_t size;
     unsigned gpus;
@@ -99,6 +101,7 @@ struct world {
     uint64_t now;
     struct arena *arena;
     const struct cluster_view_sources *sources;
+    unsigned deletions;    /* of bound pods on nodes that are there, by the machines */
     const char *violation; /* what is wrong, or NULL */
     char text[WORLD_TEXT];
 };

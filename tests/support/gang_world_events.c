@@ -135,6 +135,7 @@ static void bind_by_hand(struct world *world)
 
 void world_make_gang(struct world *world, unsigned number)
 {
+    static const char *const policies[] = {NULL, "wait", "move", "relax"};
     struct world_gang *gang = &world->gangs[number];
     for (size_t i = 0; i < world->pod_count; i++)
         if (world->pods[i].exists && world->pods[i].gang == (int)number)
@@ -147,7 +148,11 @@ void world_make_gang(struct world *world, unsigned number)
         .size = 1 + world_draw(world, WORLD_SIZE),
         .gpus = world_chance(world, 50) ? 8 : 4,
         .priority = (int32_t)world_draw(world, 2),
+        .on_partial = world_chance(world, 30) ? "delete" : NULL,
+        .on_no_spare = policies[world_draw(world, COUNT_OF(policies))],
     };
+    if (gang->size % 2 == 0 && world_chance(world, 50))
+        gang->tp = gang->gpus == 8 ? "16" : "8";
 }
 
 static void remove_pod(struct world *world, struct world_pod *pod)
@@ -393,10 +398,11 @@ static bool settle_turn(struct world *world)
     return worked;
 }
 
-/* What a gang may well wait for. Foreign pods must not stop what has been placed. */
+/* What a gang may well wait for. Foreign pods must not stop what has been placed; but of one whose
+ * pods may all be deleted they have the name from then on. */
 static bool is_in_the_way(const struct world *world, const struct world_pod *pod)
 {
-    if (pod->gang < 0)
+    if (pod->gang < 0 || (pod->foreign && world->gangs[pod->gang].on_partial))
         return true;
     for (size_t i = 0; pod->foreign && i < world->pod_count; i++) {
         const struct world_pod *own = &world->pods[i];

@@ -56,6 +56,10 @@ static enum gang_task_result delete_pod(struct world *world, const struct gang_t
     struct world_pod *pod = find_pod(world, task->uid, task->pod);
     if (!pod)
         return TASK_CONFLICT;
+    if (pod->foreign)
+        world_violate(world, "a pod is deleted that does not belong", pod);
+    if (pod->node >= 0 && world->nodes[pod->node].exists)
+        world->deletions++;
     if (pod->node < 0)
         pod->exists = false;
     else
@@ -94,10 +98,12 @@ void world_finish(struct world *world, struct world_process *process, size_t at,
         gang_task_done(&task);
         return;
     }
-    if (task.kind == TASK_PLAN && result != TASK_FAILED)
-        world_must(gang_machine_planned(process->machine, task.problem,
-                                        fake_planner_plan(task.problem)) == 0,
-                   "planned");
+    if (task.kind == TASK_PLAN && result != TASK_FAILED) {
+        bool spare = smooth || world_chance(world, 50);
+        struct gang_plan *plan =
+            spare ? fake_planner_plan(task.problem) : fake_planner_no_spare(task.problem);
+        world_must(gang_machine_planned(process->machine, task.problem, plan) == 0, "planned");
+    }
     world_must(gang_machine_finished(process->machine, &task, result) == 0, "finished");
 }
 
