@@ -16,6 +16,7 @@
 #define SCHEDULES 1500u
 #define STEPS 250u
 #define FAULT_SCHEDULES 400u
+#define CASES_THAT_SHOW_ALL 500u
 
 struct catalogues {
     struct gpu_catalogue *gpus;
@@ -232,8 +233,9 @@ static void every_schedule_ends_well(void **state)
     print_message("%u schedules of %u steps: %u gangs ended bound whole, %u waiting whole, "
                   "%u short of room after a loss and whole with it; %u bound pods were deleted\n",
                   count, STEPS, placed_whole, waited, placed_short, deleted);
-    if (!one)
-        assert_true(placed_whole > count / 2 && waited > 0);
+    /* What hardly any of a few would show. */
+    if (count >= CASES_THAT_SHOW_ALL)
+        assert_true(placed_whole > count / 2 && waited > 0 && placed_short > 0 && deleted > 0);
 }
 
 static void planted_faults_are_found(void **state)

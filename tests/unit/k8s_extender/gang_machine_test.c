@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* --- the tests ----------------------------------------------------------------------- */
 
@@ -91,7 +90,7 @@ static void refuses_what_is_wrong(void **state)
          "pod a says 3 pods and pod b says 2"},
         {{.name = "a", .gang = "g", .index = "0"},
          {.name = "b", .gang = "g", .index = "1", .gpus = 4},
-         "pod a for 8 and pod b for 4"},
+         "pod a asks for 8 GPUs and pod b for 4; ask for equal ones"},
         {{.name = "a", .gang = "g", .index = "0", .spec = GATE},
          {.name = "b", .gang = "g", .index = "x", .spec = GATE},
          "gang d/g: pod b: "},
@@ -104,7 +103,7 @@ static void refuses_what_is_wrong(void **state)
         bench_set_pod(&bench, &cases[i].second);
         assert_int_equal(bench_run(&bench), TASK_NONE);
         assert_int_equal(bench_ask(&bench, &cases[i].first, "n1", &answer), ANSWER_REFUSED);
-        if (i != 3 && !strstr(answer.text, cases[i].words))
+        if (!strstr(answer.text, cases[i].words))
             fail_msg("case %zu: %s", i, answer.text);
         assert_non_null(strstr(bench.said, "GangRefused: "));
         assert_null(strstr(strchr(bench.said, '\n') + 1, "Gang")); /* once */
@@ -437,14 +436,12 @@ static void shapes_round_trip(void **state)
             fail_msg("taken: %s", bad[i]);
 }
 
-static void answers_five_thousand_names_quickly(void **state)
+static void answers_five_thousand_names(void **state)
 {
     (void)state;
     static char names[5000][16];
     static const char *list[5000];
     static bool passes[5000];
-    if (unit_test_is_tortured())
-        skip();
     CLEANUP_DONE(bench) struct bench bench;
     bench_init(&bench);
     const struct pod_words first = {.name = "a", .gang = "g", .index = "0"};
@@ -460,18 +457,10 @@ static void answers_five_thousand_names_quickly(void **state)
     const struct pod_words words = {.name = "o"};
     CLEANUP(pod_record) struct pod_record *pod = bench_pod_of(&words);
     struct gang_answer answer;
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    for (unsigned i = 0; i < 100; i++)
-        gang_answer_filter(bench.machine, &policy_default, pod, list, COUNT_OF(list), passes,
-                           &answer);
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    gang_answer_filter(bench.machine, &policy_default, pod, list, COUNT_OF(list), passes, &answer);
     assert_int_equal(answer.kind, ANSWER_SOME);
     assert_false(passes[17]);
     assert_true(passes[18]);
-    print_message("5000 names: %.3f ms\n", ((double)(end.tv_sec - start.tv_sec) * 1e3 +
-                                            (double)(end.tv_nsec - start.tv_nsec) / 1e6) /
-                                               100);
 }
 
 /* The pod of the next patch, which is answered so; "": none is due. */
@@ -564,7 +553,7 @@ int main(void)
         cmocka_unit_test(says_at_times_which_pods_are_missing),
         cmocka_unit_test(nothing_passes_before_it_has_synced),
         cmocka_unit_test(shapes_round_trip),
-        cmocka_unit_test(answers_five_thousand_names_quickly),
+        cmocka_unit_test(answers_five_thousand_names),
     };
     return unit_test_main("k8s_extender/gang_machine", tests, COUNT_OF(tests));
 }
