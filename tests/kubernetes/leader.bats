@@ -261,6 +261,12 @@ has_nodes() {
     end_watch
 }
 
+# sleep_until EPOCHSECONDS: which may be over.
+sleep_until() {
+    local left=$(($1 - EPOCHSECONDS))
+    ((left <= 0)) || sleep "$left"
+}
+
 @test "the leader hangs for 30 s in the middle of a gang: no write of it counts, no second plan" {
     local stopped writes
     planned_before=$(plans_so_far)
@@ -275,7 +281,7 @@ has_nodes() {
     submit_job later 16 "${plan[@]}" gate
     expect_placed later 16
     writes=$(writes_of 0 "$leader" | wc -l)
-    sleep $((30 - (EPOCHSECONDS - stopped)))
+    sleep_until $((stopped + 30))
     expect "leaders meanwhile" "$(leaders | wc -w)" 1
     "$cluster" resume "$leader"
     wait_for 10 "end of its rule" knows_better
