@@ -189,13 +189,14 @@ since() {
     kubectl get pods -l batch.kubernetes.io/job-name=train -o json | jq -r '[.items[].metadata.creationTimestamp] | min | rtrimstr("Z")'
 }
 
-# writes_of TIME [EXTENDER]: "time pod" of each write to pods since then that was carried out.
+# writes_of TIME [EXTENDER [RESOURCE]]: "time name" of each write to pods since then that was carried
+# out, or to such objects.
 writes_of() {
     local token=
     [[ ! ${2:-} ]] || token=$(token_of "$2")
-    jq -r --arg since "$1" --arg token "$token" 'select(.stage == "ResponseComplete"
-            and (.user.username | endswith(":parplan-extender")) and .objectRef.resource == "pods"
-            and (.verb == "patch" or .verb == "delete") and .responseStatus.code < 300
+    jq -r --arg since "$1" --arg token "$token" --arg resource "${3:-pods}" 'select(.stage == "ResponseComplete"
+            and (.user.username | endswith(":parplan-extender")) and .objectRef.resource == $resource
+            and (.verb | IN("update", "patch", "delete")) and .responseStatus.code < 300
             and (.requestURI | contains("dryRun") | not) and .requestReceivedTimestamp >= $since)
         | select($token == "" or .user.extra["authentication.kubernetes.io/credential-id"] == [$token])
         | "\(.requestReceivedTimestamp) \(.objectRef.name)"' "$PARPLAN_KUBERNETES_DIR/log/audit.log"
@@ -294,20 +295,27 @@ sleep_until() {
 }
 
 @test "a leader that wakes while another holds the Lease writes nothing, also before it has asked" {
-    local old=$leader writes
+    local old=$leader name woke taken wrote
     "$cluster" pause "$old"
-    wait_for 15 "other leader" another_leads
-    leader=$(lease_holder)
-    writes=$(writes_of 0 "$old" | wc -l)
-    # Who holds it cannot plan: a gang waits for whoever thinks that it leads.
-    "$cluster" pause "$leader"
+    wait_for 30 "other leader" another_leads
+    # Who holds it cannot plan, and the third one cannot take it: a gang waits for whoever thinks that
+    # it leads.
+    for name in "${names[@]}"; do
+        [[ $name == "$old" ]] || "$cluster" pause "$name"
+    done
     submit_job train 16 "${plan[@]}" gate
-    wait_for 5 "pods" has_pods train 16
+    wait_for 60 "pods" has_pods train 16
+    woke=$(date -u +%FT%T.%6N)
     "$cluster" resume "$old"
-    sleep 3
-    expect "in the Lease" "$(lease_holder)" "$leader"
-    expect "writes of the one that woke" "$(($(writes_of 0 "$old" | wc -l) - writes))" 0
-    "$cluster" resume "$leader"
+    wait_for 60 "plan" has_nodes train 16
+    taken=$(writes_of "$woke" "$old" leases | head -n 1)
+    wrote=$(writes_of "$woke" "$old" | head -n 1)
+    echo "# it woke at $woke, took the Lease at ${taken% *}, wrote to a pod first at ${wrote% *}" | tee /dev/fd/3
+    [[ $wrote > $taken ]]
+    (($(date -d "${taken% *}" +%s) - $(date -d "${woke}Z" +%s) >= 9)) # it saw it unchanged for 10 s
+    for name in "${names[@]}"; do
+        "$cluster" resume "$name"
+    done
     expect_placed train 16
 }
 
