@@ -85,6 +85,12 @@ print_set() {
         }'
 }
 
+# print_question NODE...: what a scheduler asks about those nodes for a pod asked-0 with 8 GPUs in no gang.
+print_question() {
+    print_job asked 1 label= | jq --args '{Pod: {metadata: {name: "asked-0", namespace: "default", uid: "u"},
+        spec: .spec.template.spec}, Nodes: null, NodeNames: $ARGS.positional}' -- "$@"
+}
+
 submit_job() {
     print_job "$@" | kubectl apply -f -
 }
@@ -305,6 +311,12 @@ start_extender() {
 # gangs: the extender's state as JSON.
 gangs() {
     curl -sf --max-time 5 "$extender_url/gangs"
+}
+
+# knows_gangs NAMES: it has heard of these and no others.
+knows_gangs() {
+    local known
+    known=$(gangs) && [[ $(jq -r '.gangs | keys | join(" ")' <<<"$known") == "$1" ]]
 }
 
 extender_ready() {

@@ -136,3 +136,26 @@ expect_distinct_nodes() {
 program_pid() {
     awk -v name="$1" '$4 == name { print $1 }' "$PARPLAN_KUBERNETES_DIR/run/processes"
 }
+
+# has_ended PID: it is gone, or a zombie.
+has_ended() {
+    [[ ! -e /proc/$1/exe ]]
+}
+
+# begin_request PORT BODY: a connection on descriptor 5 with a filter request on it, of whose body the
+# program there has read the first half. Sets rest.
+begin_request() {
+    exec 5<>"/dev/tcp/127.0.0.1/$1"
+    printf 'POST /parplan/v1/filter HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s' \
+        "${#2}" "${2:0:${#2}/2}" >&5
+    rest=${2:${#2}/2}
+    wait_for 30 "half of a request that is read" has_read "$1"
+}
+
+# has_read PORT: there is a connection to it, and all on such ones was read: the kernel counts those
+# that were not accepted as of no inode.
+has_read() {
+    awk -v port=":$(printf %04X "$1")" '
+        $2 ~ port "$" && $4 == "01" { found++; split($5, queue, ":"); if ($10 == 0 || queue[2] !~ /^0+$/) left++ }
+        END { exit !found || left }' /proc/net/tcp
+}
