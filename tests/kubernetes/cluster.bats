@@ -185,7 +185,7 @@ strangers() {
     SECONDS=0
     run_client "$cluster" stop
     expect_status 0
-    ((SECONDS <= 10))
+    ((SECONDS <= 30))
     expect_no_process "$PARPLAN_KUBERNETES_DIR"
 }
 

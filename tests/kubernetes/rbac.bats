@@ -89,7 +89,7 @@ asks_owner() {
     expect_event wide 'GangWaiting.*17'
     pid=$(program_pid extender)
     kill -TERM "$pid"
-    while [[ -e /proc/$pid/exe ]]; do sleep 0.02; done
+    wait_for 30 "end of the extender" has_ended "$pid"
     expect "holder" "$(lease_holder)" ""
     "$cluster" restart extender
     wait_for 60 "second time of the event" has_counted
