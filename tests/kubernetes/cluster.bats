@@ -110,8 +110,10 @@ job_is_ready() {
 }
 
 @test "a program of another name is its own, too; stop leaves nothing but logs; once more is no error" {
-    local pid
+    local pid data
     own_cluster
+    data=$(realpath "$PARPLAN_KUBERNETES_DIR/run/etcd")
+    [[ -d $data/member ]]
     "$cluster" spawn helper sleep 1000
     pid=$(program_pid helper)
     "$cluster" restart helper
@@ -126,6 +128,7 @@ job_is_ready() {
     expect_status 0
     expect_no_process "$PARPLAN_KUBERNETES_DIR"
     expect "folder" "$(cd "$PARPLAN_KUBERNETES_DIR" && echo *)" "lock log"
+    [[ ! -e $data ]]
     run_client "$cluster" stop
     expect_match "message" "$output" 'not running'
     run_client "$cluster" status
@@ -146,7 +149,7 @@ strangers() {
 }
 
 @test "two starts at once are two clusters; stop ends all that is its own: no stale pid, but what a deleted folder hides" {
-    local first=$BATS_TEST_TMPDIR/c second=$BATS_TEST_TMPDIR/d pid bystander
+    local first=$BATS_TEST_TMPDIR/c second=$BATS_TEST_TMPDIR/d pid bystander data
     "$cluster" start --folder "$first" >"$BATS_TEST_TMPDIR/first" 2>&1 &
     pid=$!
     "$cluster" start --folder "$second"
@@ -161,9 +164,11 @@ strangers() {
     "$cluster" stop --folder "$first"
     kill "$bystander"
     kubectl get nodes
+    data=$(realpath "$second/run/etcd")
     rm -rf "$second"
     "$cluster" stop --folder "$second"
     expect_no_process "$second"
+    [[ ! -e $data ]]
 }
 
 @test "start again: the same is kept, another refused, a half dead one replaced; stop of that does not hang" {

@@ -233,7 +233,8 @@ start_data() {
 }
 
 @test "etcd restored from a backup: all is read again, what is not there any more is forgotten" {
-    local data=$PARPLAN_KUBERNETES_DIR/run/etcd
+    local data
+    data=$(realpath "$PARPLAN_KUBERNETES_DIR/run/etcd")
     submit_job kept 8 tp=8 pp=1 dp=8 gate
     expect_placed kept 8
     stop_data
