@@ -155,6 +155,7 @@ submit_half() {
     block_second_half
     submit_job train 16 "${plan[@]}" gate
     wait_bound train 8
+    expect_event train 'GangPodRefused: .*blocked by the test'
     sleep 1
     expect "bound in the middle" "$(pods_of train | awk '$2 != "-" { printf "%s ", $1 }')" "0 1 2 3 4 5 6 7 "
     annotations_of train node >"$BATS_TEST_TMPDIR/half"
@@ -322,6 +323,7 @@ sleep_until() {
     taken=$(writes_of "$woke" "$old" leases | head -n 1)
     wrote=$(writes_of "$woke" "$old" | head -n 1)
     echo "# it woke at $woke, took the Lease at ${taken% *}, wrote to a pod first at ${wrote% *}" | tee /dev/fd/3
+    expect_match "time at which it took the Lease" "$taken" .
     [[ $wrote > $taken ]]
     (($(date -d "${taken% *}" +%s) - $(date -d "${woke}Z" +%s) >= 9)) # it saw it unchanged for 10 s
     for name in "${names[@]}"; do
