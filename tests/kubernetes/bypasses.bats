@@ -75,9 +75,7 @@ expect_waiting() {
     policy 'require_plan: deny'
     apply_pod nvidia-bare
     expect_waiting nvidia-bare 'plan'
-    kubectl get node gpu-00 -o json | jq '{apiVersion, kind, metadata: {name: "amd-00"}, spec: {}, status}
-        | .status |= (.capacity = {"amd.com/gpu": "8", cpu: "64", memory: "1Ti", pods: "110"}
-            | .allocatable = .capacity)' | kubectl create -f -
+    print_node amd-00 amd.com/gpu 8 | kubectl create -f -
     apply_pod amd-bare '.spec.containers[0].resources.limits = {"amd.com/gpu": "8"}'
     expect_waiting amd-bare 'plan'
     kubectl delete node amd-00

@@ -182,6 +182,24 @@ replaced_elsewhere() {
     expect_placed second 16
 }
 
+is_on_amd() {
+    expect_placed "$1" 4 || return 1
+    expect "nodes of $1" "$(pods_of "$1" | awk '$2 !~ /^amd-/')" "" || return 1
+    expect "pipeline links across leaves" "$(count_crossings "$1" 2 2)" 0
+}
+
+@test "a gang that asks for amd.com/gpu is placed on nodes that have them" {
+    local i
+    for i in {0..7}; do
+        print_node "amd-$i" amd.com/gpu 8 amd.com/gpu.product-name=AMD_Instinct_MI300X_OAM \
+            "fabric.topograph.run/tier-0=leaf-$((i % 2 + 100))" fabric.topograph.run/tier-1=block-100
+    done | kubectl create -f -
+    submit_both train 4 resource=amd.com/gpu tp=8 pp=2 dp=2
+    both is_on_amd train
+    remove_jobs
+    kubectl delete nodes -l amd.com/gpu.product-name
+}
+
 @test "one label: the admission policy adds the gate and the variables" {
     needs_newest "MutatingAdmissionPolicy; remote.bats shows the webhook"
     apply_admission "$PARPLAN_KUBERNETES_DIR/etc/parplan.yaml"

@@ -31,14 +31,14 @@ pod_index='def pod_index: .metadata.labels | .["batch.kubernetes.io/job-completi
 #     KEY=VALUE      annotation parplan.io/KEY of its pods
 #     label=VALUE    label parplan.io/gang (NAME); label= for none
 #     gate, filter   with or without the scheduling gate that the admission policy would set
-#     gpus=N         GPUs of a pod (8)
+#     gpus=N         GPUs of a pod (8)      resource=NAME   instead of nvidia.com/gpu
 #     cpu=Q memory=Q what else it asks for
 #     toleration=KEY scheduler=NAME priority=CLASS     of its pods
 print_job() {
     jq -n --arg name "$1" --argjson pods "$2" --args '
         ($ARGS.positional | map(capture("^(?<key>[^=]+)(=(?<value>.*))?$"))) as $words
         | def word($key; $default): [$words[] | select(.key == $key) | .value] | last // $default;
-        ["label", "gate", "filter", "gpus", "cpu", "memory", "toleration", "scheduler", "priority"] as $ours
+        ["label", "gate", "filter", "gpus", "resource", "cpu", "memory", "toleration", "scheduler", "priority"] as $ours
         | ($words | map(select(.key as $key | $ours | index($key) | not)
             | {key: "parplan.io/\(.key)", value}) | from_entries) as $annotations
         | {
@@ -55,7 +55,7 @@ print_job() {
                         restartPolicy: "Never", terminationGracePeriodSeconds: 5,
                         containers: [{
                             name: "train", image: "train",
-                            resources: {limits: ({"nvidia.com/gpu": word("gpus"; "8")}
+                            resources: {limits: ({(word("resource"; "nvidia.com/gpu")): word("gpus"; "8")}
                                 + ({cpu: word("cpu"; null), memory: word("memory"; null)}
                                     | with_entries(select(.value))))}
                         }]
@@ -144,14 +144,16 @@ annotation_of() {
     api "/api/v1/namespaces/default/pods/$1" | jq -r --arg key "parplan.io/$2" '.metadata.annotations[$key] // ""'
 }
 
-# Prints "node leaf block" of all nodes.
+# places [KEY]: prints "node leaf block" of all nodes, or "node VALUE" of that label.
 places() {
-    api /api/v1/nodes | jq -r '.items[] | "\(.metadata.name) " +
-        "\(.metadata.labels["fabric.topograph.run/tier-0"]) \(.metadata.labels["fabric.topograph.run/tier-1"])"'
+    api /api/v1/nodes | jq -r --args '
+        (if $ARGS.positional == [] then ["fabric.topograph.run/tier-0", "fabric.topograph.run/tier-1"]
+            else $ARGS.positional end) as $keys
+        | .items[].metadata | [.name, .labels[$keys[]]] | join(" ")' -- "$@"
 }
 
-# count_crossings JOB PP DP: of the PP-1 x DP links between pods that are next stages of one
-# pipeline, how many cross a leaf; pods hold whole TP groups, numbered dp + DP * pp.
+# count_crossings JOB PP DP [KEY]: of the PP-1 x DP links between pods that are next stages of one
+# pipeline, how many cross a leaf (of that label); pods hold whole TP groups, numbered dp + DP * pp.
 count_crossings() {
     awk -v stages="$2" -v replicas="$3" '
         NR == FNR { leaf[$1] = $2; next }
@@ -160,7 +162,7 @@ count_crossings() {
             for (i = 0; i + replicas < stages * replicas; i++)
                 if (at[i] != at[i + replicas]) crossings++
             print crossings + 0
-        }' <(places) <(pods_of "$1")
+        }' <(places "${@:4}") <(pods_of "$1")
 }
 
 # wait_for SECONDS WHAT COMMAND...: until the command succeeds.

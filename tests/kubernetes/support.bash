@@ -56,6 +56,16 @@ start_extender_cluster() {
     export extender_port extender_url extender_namespace
 }
 
+# print_node NAME RESOURCE GPUS [LABEL=VALUE...]: one with other GPUs than the cluster's nodes.
+print_node() {
+    jq -n --arg name "$1" --arg resource "$2" --arg gpus "$3" --args '{
+        apiVersion: "v1", kind: "Node",
+        metadata: {$name, labels: ($ARGS.positional | map(capture("^(?<key>[^=]+)=(?<value>.*)$")) | from_entries)},
+        status: ({capacity: {($resource): $gpus, cpu: "64", memory: "1Ti", pods: "110"},
+            conditions: [{type: "Ready", status: "True"}]} | .allocatable = .capacity)
+    }' -- "${@:4}"
+}
+
 # The setup of a suite that needs the extender: nothing of the last test is left.
 setup_gangs() {
     [[ -x $PARPLAN_BUILD/parplan-extender ]] || skip "parplan-extender is not built"
