@@ -190,6 +190,20 @@ static int read_details_mildly(const struct reader *reader, const struct json_va
 
 /* --- the record -------------------------------------------------------------------- */
 
+/* Of such a pod it cannot be said that it fits on a node. */
+static int refuse_kinds(const struct reader *reader)
+{
+    struct gang_identity *gang = &reader->pod->gang;
+    if (!gang->key || gang->problem || !reader->pod->requests.left_out)
+        return 0;
+    gang->problem = arena_format(
+        reader->arena,
+        "the pod asks for more than %u kinds of resources beside cpu and memory, a pod of a gang "
+        "may ask for %u; take out those that no node offers",
+        RESOURCE_LIST_MAXIMUM_OTHERS, RESOURCE_LIST_MAXIMUM_OTHERS);
+    return gang->problem ? 0 : error_set_memory(reader->err);
+}
+
 static int read_pod(const struct reader *reader, const struct json_value *object)
 {
     struct pod_record *pod = reader->pod;
@@ -199,7 +213,8 @@ static int read_pod(const struct reader *reader, const struct json_value *object
         return error_prefix(reader->err, "pod %.*s/%.*s", SHOWN_CHARACTERS, pod->namespace,
                             SHOWN_CHARACTERS, pod->name);
     bool asks_gpus = resource_list_gpus(&pod->requests, NULL) > 0;
-    if (gang_identity_read(object, asks_gpus, reader->arena, &pod->gang, reader->err) < 0)
+    if (gang_identity_read(object, asks_gpus, reader->arena, &pod->gang, reader->err) < 0 ||
+        refuse_kinds(reader) < 0)
         return -1;
     pod->plain = !asks_gpus && !pod->gang.key;
     return pod->plain ? 0 : read_details_mildly(reader, object);

@@ -69,10 +69,10 @@ struct pod_record {
 };
 
 /* Errors name the pod and are only of what says who it is and what it takes from its node (no name,
- * a bad quantity, too many containers), which the API server has checked: a user cannot hide a pod
- * from the count of what is free by a long list. A malformed gang (no index, a size that is no
- * number) and what cannot be read of selectors, tolerations, annotations and command is no error:
- * gang.problem says it, and those members are empty. */
+ * a bad quantity), which the API server has checked: a user cannot hide a pod from the count of
+ * what is free by a long list. A malformed gang (no index, a size that is no number, more kinds of
+ * resources than requests has room for) and what cannot be read of selectors, tolerations,
+ * annotations and command is no error: gang.problem says it, and those members are empty. */
 struct pod_record *pod_record_read(const struct json_value *object, struct error_info *err);
 struct pod_record *pod_record_parse(const char *text, size_t bytes, struct error_info *err);
 void pod_record_free(struct pod_record *record);

@@ -11,13 +11,12 @@
  * A request that is missing is the limit, where there is one, as the API server fills it in. For a
  * pod that is being resized the larger of what was asked and what its node has given it counts
  * (status.containerStatuses: resources and allocatedResources).
+ * All containers count, however many; of kinds, what resource_list.h has room for.
  */
 #ifndef K8S_EXTENDER_OBJECTS_POD_REQUESTS_H
 #define K8S_EXTENDER_OBJECTS_POD_REQUESTS_H
 
 #include "k8s_extender/objects/resource_list.h"
-
-#define POD_CONTAINERS_MAXIMUM 1024u
 
 /* object: the Pod. The list lies in the arena. Errors name the field. */
 int pod_requests_read(const struct json_value *object, struct arena *arena,

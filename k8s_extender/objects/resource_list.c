@@ -9,6 +9,7 @@
 
 #define REAL_DIGITS 12u /* of an amount that is written as a number: cpu: 0.5 */
 #define GPU_SUFFIX "/gpu"
+#define ROOM (2 * RESOURCE_LIST_MAXIMUM_OTHERS) /* of two full lists */
 
 const char *const resource_kind_names[RESOURCE_KIND_COUNT] = {
     [RESOURCE_CPU] = "cpu",
@@ -57,6 +58,39 @@ static int compare_names(const void *left, const void *right)
                   ((const struct resource_amount *)right)->name);
 }
 
+/* --- what there is room for -------------------------------------------------------- */
+
+/* Any name is accepted by the API, so that a pod's user can invent more kinds than there is room
+ * for; the kinds of usual device plugins cannot be pushed out, the kubelet's own (they have no
+ * domain: hugepages-2Mi) by no other. */
+enum weight { WEIGHT_USUAL_GPU, WEIGHT_GPU, WEIGHT_STANDARD, WEIGHT_OTHER, WEIGHT_COUNT };
+
+static enum weight weight_of(const char *name)
+{
+    static const char *const usual[] = {"nvidia.com/gpu", "amd.com/gpu"};
+    for (size_t i = 0; i < COUNT_OF(usual); i++)
+        if (strcmp(name, usual[i]) == 0)
+            return WEIGHT_USUAL_GPU;
+    if (resource_is_gpu(name))
+        return WEIGHT_GPU;
+    return strchr(name, '/') ? WEIGHT_OTHER : WEIGHT_STANDARD;
+}
+
+/* What stays keeps its order. */
+static void drop_excess(struct resource_amount *others, unsigned *count, bool *left_out)
+{
+    for (unsigned weight = WEIGHT_COUNT; weight-- > 0 && *count > RESOURCE_LIST_MAXIMUM_OTHERS;) {
+        unsigned excess = *count - RESOURCE_LIST_MAXIMUM_OTHERS, kept = 0;
+        for (unsigned i = 0; i < *count; i++)
+            if (excess > 0 && weight_of(others[i].name) == weight)
+                excess--;
+            else
+                others[kept++] = others[i];
+        *count = kept;
+        *left_out = true;
+    }
+}
+
 /* --- reading ---------------------------------------------------------------------- */
 
 /* People write cpu: 2 and cpu: 0.5 too; the API itself always sends texts. */
@@ -97,18 +131,6 @@ static int check_name(const char *name, struct error_info *err)
     return 0;
 }
 
-static int add_other(struct resource_amount *others, unsigned *count, const char *name,
-                     uint64_t amount, struct error_info *err)
-{
-    if (amount == 0)
-        return 0;
-    if (*count == RESOURCE_LIST_MAXIMUM_OTHERS)
-        return error_set(err, "more than %u kinds of resources; at most that many are possible",
-                         RESOURCE_LIST_MAXIMUM_OTHERS);
-    others[(*count)++] = (struct resource_amount){.name = name, .amount = amount};
-    return 0;
-}
-
 static int read_member(const struct json_value *member, struct resource_list *list,
                        struct resource_amount *others, struct error_info *err)
 {
@@ -120,16 +142,20 @@ static int read_member(const struct json_value *member, struct resource_list *li
     if (read_amount(member, kind == RESOURCE_CPU ? QUANTITY_MILLI : QUANTITY_WHOLE, &amount, err) <
         0)
         return error_prefix(err, "%s", name);
-    if (kind == RESOURCE_KIND_COUNT)
-        return add_other(others, &list->other_count, name, amount, err);
-    list->amounts[kind] = amount;
+    if (kind < RESOURCE_KIND_COUNT) {
+        list->amounts[kind] = amount;
+    } else if (amount > 0) {
+        others[list->other_count++] = (struct resource_amount){.name = name, .amount = amount};
+        if (list->other_count == ROOM)
+            drop_excess(others, &list->other_count, &list->left_out);
+    }
     return 0;
 }
 
 int resource_list_read(const struct json_value *object, struct arena *arena,
                        struct resource_list *ret, struct error_info *err)
 {
-    struct resource_amount others[RESOURCE_LIST_MAXIMUM_OTHERS];
+    struct resource_amount others[ROOM];
     struct resource_list list = {.others = others};
     enum json_kind kind = json_value_kind(object);
     if (kind != JSON_OBJECT && kind != JSON_NULL)
@@ -137,6 +163,7 @@ int resource_list_read(const struct json_value *object, struct arena *arena,
     for (size_t i = 0; i < json_value_count(object); i++)
         if (read_member(json_value_at(object, i), &list, others, err) < 0)
             return -1;
+    drop_excess(others, &list.other_count, &list.left_out);
     if (list.other_count > 1)
         qsort(others, list.other_count, sizeof(*others), compare_names);
     return resource_list_copy(&list, arena, ret) < 0 ? error_set_memory(err) : 0;
@@ -219,7 +246,7 @@ static int combine_lists(const struct resource_list *left, const struct resource
                          uint64_t (*combine)(uint64_t, uint64_t), struct arena *arena,
                          struct resource_list *ret)
 {
-    struct resource_list list = {.others = NULL};
+    struct resource_list list = {.left_out = left->left_out || right->left_out};
     for (unsigned i = 0; i < RESOURCE_KIND_COUNT; i++)
         list.amounts[i] = combine(left->amounts[i], right->amounts[i]);
     size_t room = (size_t)left->other_count + right->other_count;
@@ -228,6 +255,7 @@ static int combine_lists(const struct resource_list *left, const struct resource
         if (!merged)
             return -1;
         list.other_count = merge_others(left, right, combine, merged);
+        drop_excess(merged, &list.other_count, &list.left_out);
         list.others = merged;
     }
     *ret = list;

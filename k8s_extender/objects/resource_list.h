@@ -3,7 +3,9 @@
  * resource_list: amounts of what a node offers or a pod asks for. CPU is in millicores, all else
  * in whole units (bytes, devices). Four resources have a place of their own; all others
  * ("nvidia.com/gpu", "rdma/hca") stand by name, sorted, without zeros. Plain values; the names
- * belong to whoever owns the list (a record's arena).
+ * belong to whoever owns the list (a record's arena). Where there are more others than
+ * RESOURCE_LIST_MAXIMUM_OTHERS, which the API allows, nvidia.com/gpu and amd.com/gpu stay, then
+ * other GPUs, then names without a domain (hugepages-2Mi), then what fits; left_out says so.
  */
 #ifndef K8S_EXTENDER_OBJECTS_RESOURCE_LIST_H
 #define K8S_EXTENDER_OBJECTS_RESOURCE_LIST_H
@@ -35,10 +37,11 @@ struct resource_list {
     uint64_t amounts[RESOURCE_KIND_COUNT];
     const struct resource_amount *others; /* by name, bytewise */
     unsigned other_count;
+    bool left_out; /* of more kinds there was no room for some */
 };
 
 /* A JSON object {"cpu": "2", "memory": "512Mi", "nvidia.com/gpu": "8"}; NULL is the empty list.
- * Errors: an amount that is no quantity, or is below zero; too many names. */
+ * Errors: an amount that is no quantity, or is below zero; a name that is none. */
 int resource_list_read(const struct json_value *object, struct arena *arena,
                        struct resource_list *ret, struct error_info *err);
 uint64_t resource_list_amount(const struct resource_list *list, const char *name);

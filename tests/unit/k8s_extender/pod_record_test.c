@@ -283,6 +283,41 @@ static void refuses_with_one_line(void **state)
     }
 }
 
+/* A pod with 65 invented kinds beside its 8 GPUs. */
+static struct pod_record *read_inventor(const char *labels)
+{
+    CLEANUP_DONE(text_buffer) struct text_buffer kinds;
+    text_buffer_init(&kinds, 65 * 32);
+    for (unsigned i = 0; i < 65; i++)
+        text_buffer_add(&kinds, ",'a.b/c%u':'1'", i);
+    CLEANUP_MEMORY char *text =
+        quoted_json("{'metadata':{'name':'p','labels':{%s}},'spec':{'nodeName':'gpu-00',"
+                    "'containers':[{'resources':{'limits':{'nvidia.com/gpu':'8'%s}}}]}}",
+                    labels, text_buffer_text(&kinds));
+    assert_non_null(text);
+    return pod_record_parse(text, strlen(text), NULL);
+}
+
+static void counts_a_pod_of_many_kinds(void **state)
+{
+    (void)state;
+    CLEANUP(pod_record) struct pod_record *pod = read_inventor("");
+    assert_non_null(pod);
+    assert_string_equal(pod->node, "gpu-00");
+    assert_true(resource_list_gpus(&pod->requests, NULL) == 8);
+    assert_null(pod->gang.problem);
+    CLEANUP(pod_record)
+    struct pod_record *member = read_inventor(
+        "'parplan.io/gang':'g','batch.kubernetes.io/job-completion-index':'0',"
+        "'leaderworkerset.sigs.k8s.io/group-key':'g','leaderworkerset.sigs.k8s.io/size':'1'");
+    assert_non_null(member);
+    assert_non_null(member->gang.problem);
+    assert_string_equal(member->gang.problem,
+                        "the pod asks for more than 64 kinds of resources beside cpu and memory, a "
+                        "pod of a gang may ask for 64; take out those that no node offers");
+    assert_true(resource_list_gpus(&member->requests, NULL) == 8);
+}
+
 static int read_once(void *context, struct error_info *err)
 {
     CLEANUP_MEMORY char *text = quoted_json("%s", (const char *)context);
@@ -315,6 +350,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(knows_phases),
     cmocka_unit_test(names_what_only_the_scheduler_judges),
     cmocka_unit_test(counts_pods_that_cannot_be_placed),
+    cmocka_unit_test(counts_a_pod_of_many_kinds),
     cmocka_unit_test(refuses_with_one_line),
     cmocka_unit_test(fails_cleanly),
 };

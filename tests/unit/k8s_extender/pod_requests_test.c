@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ARENA_BYTES ((size_t)1 << 20)
+#define LONG_ARENA_BYTES ((size_t)64 << 20) /* what a record has */
 
 static int read_requests(const char *quoted, struct arena *arena, struct resource_list *ret,
                          struct error_info *err)
@@ -127,38 +128,47 @@ static void refuses_with_the_field(void **state)
     }
 }
 
-/* So many containers, each with a resource of its own, or none. */
-static int read_many(unsigned containers, bool distinct, struct error_info *err)
+/* So many containers, each with a resource of its own, and last one with 8 GPUs. */
+static int read_many(const char *list_name, unsigned containers, struct arena *arena,
+                     struct resource_list *ret, struct error_info *err)
 {
-    CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, ARENA_BYTES);
-    text_buffer_add_text(&text, "{\"spec\":{\"containers\":[");
+    text_buffer_add(&text, "{\"spec\":{\"%s\":[", list_name);
     for (unsigned i = 0; i < containers; i++)
-        if (distinct)
-            text_buffer_add(&text, "%s{\"resources\":{\"requests\":{\"r/%u\":\"1\"}}}",
-                            i ? "," : "", i);
-        else
-            text_buffer_add(&text, "%s{}", i ? "," : "");
-    text_buffer_add_text(&text, "]}}");
-    struct resource_list list;
+        text_buffer_add(&text, "{\"resources\":{\"requests\":{\"r/%u\":\"1\",\"cpu\":\"1\"}}},", i);
+    text_buffer_add_text(&text, "{\"resources\":{\"requests\":{\"nvidia.com/gpu\":\"8\"}}}]}}");
     CLEANUP(json_value)
     struct json_value *object = json_value_parse(text_buffer_text(&text), text.length, "test", err);
-    return object ? pod_requests_read(object, arena, &list, err) : -1;
+    return object ? pod_requests_read(object, arena, ret, err) : -1;
 }
 
-static void bounds_containers_and_kinds(void **state)
+static void counts_gpus_of_long_lists(void **state)
 {
     (void)state;
-    struct error_info err = {.kind = ERROR_NONE};
+    static const struct {
+        const char *list;
+        unsigned containers;
+        uint64_t cpus;
+        bool left_out;
+    } rows[] = {
+        {"containers", 63, 63, false},     {"containers", 64, 64, true},
+        {"containers", 5000, 5000, true},  {"initContainers", 63, 1, false},
+        {"initContainers", 5000, 1, true},
+    };
     if (unit_test_is_tortured())
         skip();
-    assert_int_equal(read_many(POD_CONTAINERS_MAXIMUM, false, &err), 0);
-    assert_int_equal(read_many(POD_CONTAINERS_MAXIMUM + 1, false, &err), -1);
-    assert_string_equal(err.text, "containers has 1025 entries; at most 1024 are possible");
-    assert_int_equal(read_many(RESOURCE_LIST_MAXIMUM_OTHERS, true, &err), 0);
-    assert_int_equal(read_many(POD_CONTAINERS_MAXIMUM, true, &err), -1);
-    assert_string_equal(err.text, "containers[64]: 65 kinds of resources; at most 64 are possible");
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(arena) struct arena *arena = arena_create(LONG_ARENA_BYTES);
+        struct resource_list list;
+        struct error_info err = {.kind = ERROR_NONE};
+        assert_non_null(arena);
+        if (read_many(rows[i].list, rows[i].containers, arena, &list, &err) < 0)
+            fail_msg("row %zu: %s", i, err.text);
+        assert_true(resource_list_gpus(&list, NULL) == 8);
+        assert_true(list.amounts[RESOURCE_CPU] == rows[i].cpus * 1000);
+        assert_int_equal(list.left_out, rows[i].left_out);
+    }
 }
 
 static void finds_the_container_with_gpus(void **state)
@@ -194,7 +204,7 @@ static void finds_the_container_with_gpus(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(counts_as_the_scheduler_does),  cmocka_unit_test(takes_huge_pages_of_the_pod),
-    cmocka_unit_test(refuses_with_the_field),        cmocka_unit_test(bounds_containers_and_kinds),
+    cmocka_unit_test(refuses_with_the_field),        cmocka_unit_test(counts_gpus_of_long_lists),
     cmocka_unit_test(finds_the_container_with_gpus),
 };
 

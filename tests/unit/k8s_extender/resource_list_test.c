@@ -88,29 +88,81 @@ static void refuses_bad_lists(void **state)
     }
 }
 
-/* {"r0":"1","r1":"1",…} */
-static int read_many(unsigned count, struct arena *arena, struct resource_list *ret,
-                     struct error_info *err)
+/* {"a0.b/c":"1","a1.b/c":"1",…,more} */
+static void read_many(unsigned count, const char *name, const char *more, struct arena *arena,
+                      struct resource_list *ret)
 {
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, ARENA_BYTES);
+    text_buffer_add_text(&text, "{");
     for (unsigned i = 0; i < count; i++)
-        text_buffer_add(&text, "%s\"r%u\":\"1\"", i ? "," : "{", i);
-    text_buffer_add(&text, "}");
-    return read_text(text_buffer_text(&text), arena, ret, err);
+        text_buffer_add(&text, "%s\"a%u.b/%s\":\"1\"", i ? "," : "", i, name);
+    text_buffer_add(&text, "%s}", more);
+    assert_non_null(arena);
+    assert_int_equal(read_text(text_buffer_text(&text), arena, ret, NULL), 0);
 }
 
-static void bounds_kinds_and_names(void **state)
+static void assert_sorted(const struct resource_list *list)
+{
+    for (unsigned i = 1; i < list->other_count; i++)
+        assert_true(strcmp(list->others[i - 1].name, list->others[i].name) < 0);
+}
+
+static void keeps_gpus_of_many_kinds(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned count;
+        const char *name;
+        unsigned others, huge_pages;
+        bool left_out;
+    } rows[] = {
+        {61, "c", 64, 2, false},  {62, "c", 64, 2, true},     {5000, "c", 64, 2, true},
+        {63, "gpu", 64, 0, true}, {5000, "gpu", 64, 0, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
+        struct resource_list list, sum;
+        read_many(rows[i].count, rows[i].name,
+                  ",\"amd.com/gpu\":\"4\",\"nvidia.com/gpu\":\"8\",\"hugepages-2Mi\":\"2\"", arena,
+                  &list);
+        assert_int_equal(list.other_count, rows[i].others);
+        assert_int_equal(list.left_out, rows[i].left_out);
+        assert_true(resource_list_amount(&list, "nvidia.com/gpu") == 8);
+        assert_true(resource_list_amount(&list, "amd.com/gpu") == 4);
+        assert_true(resource_list_amount(&list, "hugepages-2Mi") == rows[i].huge_pages);
+        assert_sorted(&list);
+        assert_int_equal(resource_list_add(&list, &list, arena, &sum), 0);
+        assert_int_equal(sum.other_count, rows[i].others);
+        assert_int_equal(sum.left_out, rows[i].left_out);
+    }
+}
+
+static void keeps_gpus_of_two_long_lists(void **state)
+{
+    (void)state;
+    CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
+    struct resource_list left, right, sum;
+    read_many(64, "c", "", arena, &left);
+    read_many(63, "d", ",\"nvidia.com/gpu\":\"8\"", arena, &right);
+    assert_false(left.left_out || right.left_out);
+    assert_int_equal(resource_list_add(&left, &right, arena, &sum), 0);
+    assert_int_equal(sum.other_count, 64);
+    assert_true(sum.left_out);
+    assert_true(resource_list_amount(&sum, "nvidia.com/gpu") == 8);
+    assert_sorted(&sum);
+    assert_int_equal(resource_list_maximum(&sum, &right, arena, &sum), 0);
+    assert_true(sum.left_out);
+    assert_true(resource_list_amount(&sum, "nvidia.com/gpu") == 8);
+}
+
+static void bounds_names(void **state)
 {
     (void)state;
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
     struct resource_list list;
     struct error_info err = {.kind = ERROR_NONE};
     assert_non_null(arena);
-    assert_int_equal(read_many(RESOURCE_LIST_MAXIMUM_OTHERS, arena, &list, &err), 0);
-    assert_int_equal(list.other_count, RESOURCE_LIST_MAXIMUM_OTHERS);
-    assert_int_equal(read_many(RESOURCE_LIST_MAXIMUM_OTHERS + 1, arena, &list, &err), -1);
-    assert_non_null(strstr(err.text, "more than 64 kinds of resources"));
     char text[RESOURCE_NAME_MAXIMUM_BYTES + 20] = "{\"";
     memset(text + 2, 'a', RESOURCE_NAME_MAXIMUM_BYTES + 1);
     memcpy(text + 2 + RESOURCE_NAME_MAXIMUM_BYTES + 1, "\":\"1\"}", 7);
@@ -230,7 +282,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(writes_amounts),
     cmocka_unit_test(reads_lists),
     cmocka_unit_test(refuses_bad_lists),
-    cmocka_unit_test(bounds_kinds_and_names),
+    cmocka_unit_test(keeps_gpus_of_many_kinds),
+    cmocka_unit_test(keeps_gpus_of_two_long_lists),
+    cmocka_unit_test(bounds_names),
     cmocka_unit_test(adds_and_takes_the_larger),
     cmocka_unit_test(finds_amounts_and_gpus),
     cmocka_unit_test(fails_cleanly),
