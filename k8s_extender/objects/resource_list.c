@@ -192,9 +192,13 @@ uint64_t resource_list_amount(const struct resource_list *list, const char *name
 
 bool resource_is_gpu(const char *name)
 {
+    /* 100 for each GPU: Koordinator's gpudeviceresource plugin, which adds up the cores that its
+     * Device objects have. The policies' CEL leaves it out too. */
+    static const char *const of_percent = "koordinator.sh/gpu";
     size_t length = strlen(name);
     size_t suffix = strlen(GPU_SUFFIX);
-    return length > suffix && strcmp(name + length - suffix, GPU_SUFFIX) == 0;
+    return length > suffix && strcmp(name + length - suffix, GPU_SUFFIX) == 0 &&
+           strcmp(name, of_percent) != 0;
 }
 
 static uint64_t add_capped(uint64_t left, uint64_t right)

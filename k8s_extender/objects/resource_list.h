@@ -66,8 +66,9 @@ void resource_amount_text(const char *name, uint64_t amount, bool up,
 /* "cpu" and the others that have a place of their own. */
 extern const char *const resource_kind_names[RESOURCE_KIND_COUNT];
 
-/* Whole GPUs: nvidia.com/gpu, amd.com/gpu and what else ends in "/gpu"; MIG instances and shared
- * GPUs ("nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared") are none. */
+/* Whole GPUs: nvidia.com/gpu, amd.com/gpu and what else ends in "/gpu"; MIG instances, shared GPUs
+ * and percents of GPUs ("nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared", "koordinator.sh/gpu")
+ * are none. */
 bool resource_is_gpu(const char *name);
 /* GPUs of all kinds; *ret_name, where it is not NULL, becomes the name of the first kind, or NULL.
  */

@@ -162,6 +162,7 @@ Pod default tp=8 etp=16 | policy tp-within-node: tp=16 needs 16 GPUs in one node
 Pod default tp=3 | policy tp-splits-node: tp=3 does not divide the 8 GPUs of this pod, so that a TP group would lie on two; use one that does, or use tp=2 or less
 Pod default tp=16 .resource=amd.com/gpu | policy tp-within-node: tp=16 needs 16 GPUs in one node, this pod has 8; use tp=8 or less
 Pod default tp=16 .resource=gpu.intel.example/gpu | policy tp-within-node: tp=16 needs 16 GPUs in one node, this pod has 8; use tp=8 or less
+Pod default tp=8 .resource=koordinator.sh/gpu .gpus=800 | policy tp-within-node: tp=8 needs 8 GPUs in one node, this pod has 0; give it GPUs (limits of its containers, as nvidia.com/gpu: 8)
 Pod default tp=8 .gpus=0 | policy tp-within-node: tp=8 needs 8 GPUs in one node, this pod has 0; give it GPUs (limits of its containers, as nvidia.com/gpu: 8)
 Pod default tp=8 .gpus=1 .init=8 | accepted
 Pod default tp=8 .gpus=4 .sidecar=4 | accepted

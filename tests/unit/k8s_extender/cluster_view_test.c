@@ -51,6 +51,23 @@ static void kinds_follow_the_labels(void **state)
     }
 }
 
+/* Koordinator adds 100 for each GPU to what the device plugin offers. */
+static void counts_no_percents(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"nvidia.com/gpu.product\":"
+        "\"NVIDIA-H100-80GB-HBM3\"}},\"status\":{\"allocatable\":{\"nvidia.com/gpu\":\"8\","
+        "\"koordinator.sh/gpu\":\"800\",\"koordinator.sh/gpu-core\":\"800\"}}}";
+    struct error_info err = {.kind = ERROR_NONE};
+    struct node_record *node = node_record_parse(text, strlen(text), &err);
+    expect_made(node, &err);
+    CLEANUP(cluster_view) struct cluster_view *view = make_view(&node, 1);
+    assert_int_equal(view->warning_count, 0);
+    assert_string_equal(kind_of(view, "n1"), "dgx-h100");
+    node_record_free(node);
+}
+
 static void links_are_unknown_where_no_preset_fits(void **state)
 {
     (void)state;
@@ -321,6 +338,7 @@ static void failures_leave_nothing_behind(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(kinds_follow_the_labels),
+    cmocka_unit_test(counts_no_percents),
     cmocka_unit_test(links_are_unknown_where_no_preset_fits),
     cmocka_unit_test(leaves_out_what_is_no_whole_gpu),
     cmocka_unit_test(the_annotation_wins),

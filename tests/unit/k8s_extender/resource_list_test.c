@@ -232,6 +232,7 @@ static void finds_amounts_and_gpus(void **state)
     assert_false(resource_is_gpu("/gpu"));
     assert_false(resource_is_gpu("gpu"));
     assert_true(resource_is_gpu("gpu.intel.com/gpu"));
+    assert_false(resource_is_gpu("koordinator.sh/gpu"));
 }
 
 static int read_and_copy(void *context, struct error_info *err)
