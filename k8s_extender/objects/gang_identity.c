@@ -5,13 +5,14 @@
 #include "base/parse_number.h"
 #include "k8s_extender/gang/annotations.h"
 #include "k8s_extender/objects/gang_group.h"
+#include "k8s_extender/objects/pod_record.h"
 #include "k8s_extender/objects/reading/object_fields.h"
 #include <string.h>
 
 #define REPLICA_INDEX "training.kubeflow.org/replica-index"
 #define SHOWN_CHARACTERS 80
 
-enum gang_wish { WISH_NONE, WISH_AUTO, WISH_NAMED };
+enum gang_wish { WISH_NONE, WISH_AUTO, WISH_NAMED, WISH_BOTH }; /* kept out, and at the gate */
 
 struct reader {
     struct gang_source source;
@@ -62,7 +63,7 @@ static enum gang_wish wish_of(const struct gang_source *source, const char **ret
             return WISH_AUTO;
     for (size_t i = 0; i < COUNT_OF(nots); i++)
         if (strcmp(value, nots[i]) == 0)
-            return WISH_NONE;
+            return source->gated ? WISH_BOTH : WISH_NONE;
     *ret_name = value;
     return WISH_NAMED;
 }
@@ -262,10 +263,14 @@ int gang_identity_read(const struct json_value *object, bool asks_gpus, struct a
         return 0;
     }
     gang_group_find(&reader.source, &reader.group);
-    if (wish == WISH_AUTO && reader.group.name) {
+    if (wish == WISH_BOTH)
+        SET_PROBLEM(&reader,
+                    "label " LABEL_GANG " keeps the pod out of gangs, and the gate " GANG_GATE
+                    " holds it for one; take one of them out of the template");
+    if (wish != WISH_NAMED && reader.group.name) {
         group = reader.group.name;
         reader.gang.found_by = reader.group.found_by;
-    } else if (wish == WISH_AUTO) {
+    } else if (wish != WISH_NAMED) {
         SET_PROBLEM(&reader, "the pod belongs to no group that is known here; name one: label "
                              "" LABEL_GANG);
         group = reader.source.name ? reader.source.name : "?";

@@ -7,8 +7,9 @@
  * GPUs is also one when it opts in and belongs to a group of the table below. It opts in with label
  * parplan.io/gang: auto (or "true", or empty: they name no group by themselves), with any
  * annotation parplan.io/… but parplan's own outputs, or with the scheduling gate. A pod with the
- * gate is always one, so that somebody says why it waits. Installing parplan changes nothing for
- * pods that say nothing; a launcher without GPUs and gate is none of the gang.
+ * gate is always one, so that somebody says why it waits (with label parplan.io/gang: off too,
+ * which is a problem). Installing parplan changes nothing for pods that say nothing; a launcher
+ * without GPUs and gate is none of the gang.
  *
  * The group, the first that is found (labels, else annotations, but for the first row):
  *     parplan.io/gang                             (label only)

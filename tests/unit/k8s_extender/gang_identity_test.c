@@ -87,6 +87,15 @@ static void says_when_a_pod_is_in_a_gang(void **state)
         {{.labels = "'parplan.io/gang':'off'," JOB, .annotations = "'parplan.io/tp':'8'"},
          {.index = NONE}},
         {{.labels = "'parplan.io/gang':'false'," JOB}, {.index = NONE}},
+        /* it is kept out and waits */
+        {{.labels = "'parplan.io/gang':'off'," JOB,
+          .spec = "'schedulingGates':[{'name':'parplan.io/gang'}]"},
+         {.key = "ml/j",
+          .problem = "label parplan.io/gang keeps the pod out of gangs, and the gate "
+                     "parplan.io/gang holds it for one; take one of them out of the template"}},
+        {{.labels = "'parplan.io/gang':'false'",
+          .spec = "'schedulingGates':[{'name':'parplan.io/gang'}]"},
+         {.key = "ml/p-3", .problem = "keeps the pod out of gangs"}},
         /* the label names it */
         {{.labels = "'parplan.io/gang':'mine'," JOB},
          {"ml/mine", "label parplan.io/gang", 0, 3, GANG_SIZE_OF_JOB, "j", NULL}},
