@@ -57,7 +57,12 @@ void gang_source_open(const struct json_value *object, struct gang_source *ret)
 const char *gang_source_find(const struct gang_source *source, const char *key)
 {
     const char *label = json_value_text(json_value_get(source->labels, key));
-    return label ? label : json_value_text(json_value_get(source->annotations, key));
+    return label ? label : gang_source_annotation(source, key);
+}
+
+const char *gang_source_annotation(const struct gang_source *source, const char *key)
+{
+    return json_value_text(json_value_get(source->annotations, key));
 }
 
 /* The last of two equal names counts, as in the container. */

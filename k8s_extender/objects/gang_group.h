@@ -33,6 +33,9 @@ struct gang_group {
 void gang_source_open(const struct json_value *object, struct gang_source *ret);
 /* A text that is a label, or else an annotation; NULL: neither. */
 const char *gang_source_find(const struct gang_source *source, const char *key);
+/* Of parplan's own keys only annotations count: those are what the policies hold fast once a pod
+ * has its plan. */
+const char *gang_source_annotation(const struct gang_source *source, const char *key);
 /* A variable that is written out; NULL: there is none, or it comes from elsewhere. */
 const char *gang_source_variable(const struct gang_source *source, const char *name);
 /* Whether the pod's PET_NODE_RANK is its completion index. */

@@ -97,7 +97,7 @@ static void read_size(struct reader *reader)
 {
     const struct gang_group *group = &reader->group;
     const char *from = ANNOTATION_SIZE;
-    const char *given = gang_source_find(&reader->source, ANNOTATION_SIZE);
+    const char *given = gang_source_annotation(&reader->source, ANNOTATION_SIZE);
     if (!given && take_node_count(reader))
         return;
     if (!given && group->size_key) {
@@ -189,7 +189,7 @@ static void read_framework_index(struct reader *reader)
 
 static void read_index(struct reader *reader)
 {
-    const char *given = gang_source_find(&reader->source, ANNOTATION_INDEX);
+    const char *given = gang_source_annotation(&reader->source, ANNOTATION_INDEX);
     reader->gang.index = GANG_INDEX_NONE;
     if (given)
         read_number(reader, given, ANNOTATION_INDEX, 0, GANG_MAXIMUM_PODS - 1, &reader->gang.index);
@@ -207,7 +207,7 @@ static void read_unit(struct reader *reader)
     const char *unit = reader->group.many_owners
                            ? reader->group.name
                            : json_value_text(json_value_get(reader->source.owner, "uid"));
-    if (!unit || gang_source_find(&reader->source, ANNOTATION_INDEX))
+    if (!unit || gang_source_annotation(&reader->source, ANNOTATION_INDEX))
         return;
     uint64_t hash = name_hash_add(NAME_HASH_START, unit, strlen(unit));
     reader->gang.unit = (uint32_t)(hash ^ hash >> 32) | 1;

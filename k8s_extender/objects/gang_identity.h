@@ -23,17 +23,18 @@
  *     batch.kubernetes.io/job-name, job-name
  *     the uid of the controlling owner            StatefulSet and others
  *
- * The size: parplan.io/size; PET_NNODES in the GPU container's environment (TrainJob, PyTorchJob);
- * leaderworkerset.sigs.k8s.io/size; else what only the group's own object knows: size 0, and
- * size_from and size_owner say whom to ask. Never "what has been seen so far".
+ * The size: parplan.io/size (annotation only); PET_NNODES in the GPU container's environment
+ * (TrainJob, PyTorchJob); leaderworkerset.sigs.k8s.io/size; else what only the group's own object
+ * knows: size 0, and size_from and size_owner say whom to ask. Never "what has been seen so far".
  *
- * The index: parplan.io/index; for a JobSet of several Jobs job-global-index * pods of a Job +
- * completion index (gang_identity_index, once the size is known); batch.kubernetes.io/
- * job-completion-index; PET_NODE_RANK, where the training operator wrote a number; else
- * training.kubeflow.org/replica-index (a Worker's is one more where a Master exists: `worker`);
- * leaderworkerset.sigs.k8s.io/worker-index; gang.scheduling.koordinator.sh/network-topology-index;
- * volcano.sh/task-index; of a StatefulSet's pod apps.kubernetes.io/pod-index or the number that
- * ends its name. Never guessed otherwise: problem says what is missing.
+ * The index: parplan.io/index (annotation only); for a JobSet of several Jobs job-global-index *
+ * pods of a Job + completion index (gang_identity_index, once the size is known);
+ * batch.kubernetes.io/ job-completion-index; PET_NODE_RANK, where the training operator wrote a
+ * number; else training.kubeflow.org/replica-index (a Worker's is one more where a Master exists:
+ * `worker`); leaderworkerset.sigs.k8s.io/worker-index;
+ * gang.scheduling.koordinator.sh/network-topology-index; volcano.sh/task-index; of a StatefulSet's
+ * pod apps.kubernetes.io/pod-index or the number that ends its name. Never guessed otherwise:
+ * problem says what is missing.
  */
 #ifndef K8S_EXTENDER_OBJECTS_GANG_IDENTITY_H
 #define K8S_EXTENDER_OBJECTS_GANG_IDENTITY_H
