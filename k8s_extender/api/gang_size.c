@@ -90,22 +90,82 @@ static bool asks_gpus(const struct json_value *pod_spec)
     return false;
 }
 
+static bool job_asks_gpus(const struct json_value *job)
+{
+    const struct json_value *spec = json_value_get(json_value_get(job, "template"), "spec");
+    return asks_gpus(json_value_get(json_value_get(spec, "template"), "spec"));
+}
+
+static uint64_t pods_of_job(const struct json_value *job)
+{
+    return NUMBER_AT(job, 1, "template", "spec", "parallelism");
+}
+
+static const char *name_of_job(const struct json_value *job)
+{
+    const char *name = json_value_text(json_value_get(job, "name"));
+    return name ? name : "?";
+}
+
+/* The pods' indexes count through all Jobs, in equal parts. */
+static bool check_parts(const struct json_value *jobs, const struct json_value *first,
+                        const char *name, struct gang_size *ret)
+{
+    uint64_t all = 0, asking = 0;
+    bool equal = true;
+    for (size_t i = 0; i < json_value_count(jobs); i++) {
+        const struct json_value *job = json_value_at(jobs, i);
+        uint64_t replicas = NUMBER_AT(job, 1, "replicas");
+        all += replicas;
+        asking += job_asks_gpus(job) ? replicas : 0;
+        equal &= !job_asks_gpus(job) || pods_of_job(job) == pods_of_job(first);
+    }
+    if (all <= 1 || (all == asking && equal))
+        return true;
+    snprintf(
+        ret->problem, sizeof(ret->problem),
+        "JobSet %.100s: a gang counts through all its Jobs, of which %llu of %llu ask for GPUs%s; "
+        "make a gang of one replicatedJob: label parplan.io/gang: %.64s-%.64s on its pods",
+        name, (unsigned long long)asking, (unsigned long long)all,
+        equal ? "" : ", not all with as many pods", name, name_of_job(first));
+    return false;
+}
+
+static uint64_t read_jobs(const struct json_value *jobs, const char *name, struct gang_size *ret)
+{
+    const struct json_value *first = NULL;
+    uint64_t pods = 0;
+    for (size_t i = 0; i < json_value_count(jobs) && pods <= COUNT_MAXIMUM; i++) {
+        const struct json_value *job = json_value_at(jobs, i);
+        if (!job_asks_gpus(job))
+            continue;
+        first = first ? first : job;
+        pods += NUMBER_AT(job, 1, "replicas") * pods_of_job(job);
+    }
+    if (pods == 0)
+        snprintf(ret->problem, sizeof(ret->problem),
+                 "JobSet %s: no replicatedJob of it asks for GPUs", name);
+    else if (!check_parts(jobs, first, name, ret))
+        return 0;
+    return pods;
+}
+
 static uint64_t read_jobset(const struct json_value *object, const char *name,
                             struct gang_size *ret)
 {
     const struct json_value *jobs =
         json_value_get(json_value_get(object, "spec"), "replicatedJobs");
-    uint64_t pods = 0;
-    for (size_t i = 0; i < json_value_count(jobs) && pods <= COUNT_MAXIMUM; i++) {
+    const char *slash = strchr(name, '/');
+    if (!slash)
+        return read_jobs(jobs, name, ret);
+    for (size_t i = 0; i < json_value_count(jobs); i++) {
         const struct json_value *job = json_value_at(jobs, i);
-        const struct json_value *spec = json_value_get(json_value_get(job, "template"), "spec");
-        if (asks_gpus(json_value_get(json_value_get(spec, "template"), "spec")))
-            pods += NUMBER_AT(job, 1, "replicas") * NUMBER_AT(spec, 1, "parallelism");
+        if (strcmp(name_of_job(job), slash + 1) == 0)
+            return NUMBER_AT(job, 1, "replicas") * pods_of_job(job);
     }
-    if (pods == 0)
-        snprintf(ret->problem, sizeof(ret->problem),
-                 "JobSet %s: no replicatedJob of it asks for GPUs", name);
-    return pods;
+    snprintf(ret->problem, sizeof(ret->problem), "JobSet %.*s has no replicatedJob %.100s",
+             (int)(slash - name), name, slash + 1);
+    return 0;
 }
 
 static uint64_t read_pytorchjob(const struct json_value *object, const char *name,
@@ -222,7 +282,12 @@ static int ask_source(struct api_client *client, const struct size_source *sourc
     struct api_request request = {.method = "GET"};
     if (!arena)
         return error_set_memory(err);
-    if (request_set_path(&request, arena, source->prefix, namespace, source->kind, name, err) < 0 ||
+    const char *slash = strchr(name, '/');
+    const char *object = slash ? arena_format(arena, "%.*s", (int)(slash - name), name) : name;
+    if (!object)
+        return error_set_memory(err);
+    if (request_set_path(&request, arena, source->prefix, namespace, source->kind, object, err) <
+            0 ||
         api_client_send(client, &request, &answer, err) < 0)
         return -1;
     return judge(source, namespace, name, &answer, ret, err);

@@ -4,7 +4,9 @@
  * size_owner), by one GET. Needs only "get" on the kinds that a cluster's users have.
  *     Job           spec.parallelism (1 where it is not said); an Indexed Job that runs fewer pods
  *                   at a time than it has completions is a problem: a gang must run whole
- *     JobSet        replicas * the Job's pods, over the replicatedJobs whose pods ask for GPUs
+ *     JobSet        replicas * the Job's pods, over the replicatedJobs whose pods ask for GPUs. A
+ *                   problem where not all Jobs have as many pods with GPUs: indexes count through
+ *                   all. Of "JOBSET/REPLICATEDJOB" that one's Jobs alone
  *     PyTorchJob    replicas, over all pytorchReplicaSpecs
  *     PodGroup      scheduling.x-k8s.io, scheduling.sigs.k8s.io (Koordinator) and
  *                   scheduling.volcano.sh: spec.minMember; scheduling.k8s.io:

@@ -18,6 +18,7 @@ struct reader {
     struct gang_source source;
     struct gang_group group; /* of the framework */
     struct gang_identity gang;
+    bool of_one_job; /* of a JobSet: the gang is named after it */
     struct arena *arena;
     struct error_info problem; /* the first one */
 };
@@ -127,12 +128,16 @@ uint32_t gang_identity_index(const struct gang_identity *identity, uint32_t size
     return identity->job * pods + identity->completion;
 }
 
-/* A JobSet's pods count through all its Jobs, but where they number themselves by their Job alone
- * (a TrainJob's do: its other Jobs only fetch data). False: not one of several Jobs. */
+/* The pods of a JobSet's gang count through all its Jobs, of a replicatedJob's gang through those
+ * of it, but where they number themselves by their Job alone (a TrainJob's do: its other Jobs only
+ * fetch data). False: not one of several Jobs. */
 static bool read_job_of_set(struct reader *reader, uint32_t completion)
 {
-    static const char *const jobs_key = "jobset.sigs.k8s.io/global-replicas";
-    static const char *const job_key = "jobset.sigs.k8s.io/job-global-index";
+    static const char *const jobs_keys[] = {"jobset.sigs.k8s.io/global-replicas",
+                                            "jobset.sigs.k8s.io/replicatedjob-replicas"};
+    static const char *const job_keys[] = {"jobset.sigs.k8s.io/job-global-index",
+                                           "jobset.sigs.k8s.io/job-index"};
+    const char *jobs_key = jobs_keys[reader->of_one_job], *job_key = job_keys[reader->of_one_job];
     struct gang_identity *gang = &reader->gang;
     const char *jobs = gang_source_find(&reader->source, jobs_key);
     const char *job = gang_source_find(&reader->source, job_key);
@@ -147,8 +152,8 @@ static bool read_job_of_set(struct reader *reader, uint32_t completion)
         gang->index = gang_identity_index(gang, gang->size);
         if (gang->index == GANG_INDEX_NONE)
             SET_PROBLEM(reader,
-                        "the JobSet's %u Jobs do not have %u pods in equal parts; set annotation "
-                        "" ANNOTATION_INDEX,
+                        "the gang's %u Jobs do not have %u pods in equal parts; label " LABEL_GANG
+                        ": JOBSET-REPLICATEDJOB makes a gang of one replicatedJob",
                         gang->jobs, gang->size);
     }
     return true;
@@ -234,10 +239,25 @@ static int set_key(struct reader *reader, const char *group)
     return 0;
 }
 
+/* A gang that is named JOBSET-REPLICATEDJOB. */
+static int take_one_job(struct reader *reader, const char *group)
+{
+    const char *set = gang_source_find(&reader->source, "jobset.sigs.k8s.io/jobset-name");
+    const char *job = gang_source_find(&reader->source, "jobset.sigs.k8s.io/replicatedjob-name");
+    size_t length = set ? strlen(set) : 0;
+    if (!set || !job || reader->group.size_from != GANG_SIZE_OF_JOBSET ||
+        strncmp(group, set, length) != 0 || group[length] != '-' ||
+        strcmp(group + length + 1, job) != 0)
+        return 0;
+    reader->of_one_job = true;
+    reader->group.size_owner = arena_format(reader->arena, "%s/%s", set, job);
+    return reader->group.size_owner ? 0 : -1;
+}
+
 static int read_gang(struct reader *reader, const char *group, bool asks_gpus)
 {
     reader->gang.native = gang_source_native(&reader->source) != NULL;
-    if (set_key(reader, group) < 0)
+    if (set_key(reader, group) < 0 || take_one_job(reader, group) < 0)
         return -1;
     if (!asks_gpus)
         SET_PROBLEM(reader, "the pod asks for no GPU (nvidia.com/gpu, amd.com/gpu); take label "

@@ -29,12 +29,16 @@
  *
  * The index: parplan.io/index (annotation only); for a JobSet of several Jobs job-global-index *
  * pods of a Job + completion index (gang_identity_index, once the size is known);
- * batch.kubernetes.io/ job-completion-index; PET_NODE_RANK, where the training operator wrote a
+ * batch.kubernetes.io/job-completion-index; PET_NODE_RANK, where the training operator wrote a
  * number; else training.kubeflow.org/replica-index (a Worker's is one more where a Master exists:
  * `worker`); leaderworkerset.sigs.k8s.io/worker-index;
  * gang.scheduling.koordinator.sh/network-topology-index; volcano.sh/task-index; of a StatefulSet's
  * pod apps.kubernetes.io/pod-index or the number that ends its name. Never guessed otherwise:
  * problem says what is missing.
+ *
+ * Label parplan.io/gang: JOBSET-REPLICATEDJOB makes a gang of that replicatedJob's Jobs alone: the
+ * index counts through them (job-index), and size_owner is "JOBSET/REPLICATEDJOB". So the GPU pods
+ * of a JobSet with a driver of CPUs are a gang.
  */
 #ifndef K8S_EXTENDER_OBJECTS_GANG_IDENTITY_H
 #define K8S_EXTENDER_OBJECTS_GANG_IDENTITY_H
@@ -69,7 +73,7 @@ struct gang_identity {
     uint32_t job, jobs, completion; /* jobs > 1: one of a JobSet's Jobs, and the index in it */
     uint32_t size;                  /* pods; 0: ask size_owner */
     enum gang_size_from size_from;
-    const char *size_owner; /* the name of the object to ask */
+    const char *size_owner; /* the name of the object to ask, or "JOBSET/REPLICATEDJOB" */
     bool worker;            /* PyTorchJob: not the Master; its index is replica-index, see header */
     bool native;            /* spec.schedulingGroup: mode C */
     uint32_t unit; /* digest of the object whose pods the index counts: the JobSet, the group of a

@@ -462,6 +462,9 @@ static void answer_sizes(struct peer *peer, struct fake_exchange *exchange)
         fake_api_answer(exchange, 403, "", "{\"kind\":\"Status\",\"message\":\"not yours\"}");
     else if (strstr(exchange->request, "/jobs/busy "))
         fake_api_answer(exchange, 503, "", "");
+    else if (strstr(exchange->request, "/jobsets/set "))
+        fake_api_answer(exchange, 200, "",
+                        "{\"spec\":{\"replicatedJobs\":[{\"name\":\"w\",\"replicas\":3}]}}");
     else if (strstr(exchange->request, "v1alpha3/namespaces/a/podgroups/p "))
         fake_api_answer(exchange, 200, "",
                         "{\"spec\":{\"schedulingPolicy\":{\"gang\":{\"minCount\":6}}}}");
@@ -488,6 +491,8 @@ static void sizes_are_asked_for(void **state)
         {GANG_SIZE_OF_POD_GROUP, "q", 0, 0, "PodGroup a/q: the cluster has no such kind"},
         {GANG_SIZE_OF_JOBSET, "s", 0, 0,
          "JobSet a/s: the cluster has no such kind (/apis/jobset.x-k8s.io/v1alpha2)"},
+        {GANG_SIZE_OF_JOBSET, "set/w", 0, 3, ""},
+        {GANG_SIZE_OF_JOBSET, "set/v", 0, 0, "JobSet set has no replicatedJob v"},
         {GANG_SIZE_GIVEN, "g", 0, 0, "nobody knows"},
     };
     struct peer peer = {.answer = answer_sizes};

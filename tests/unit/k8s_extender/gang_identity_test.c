@@ -242,6 +242,31 @@ static void reads_sizes_and_indexes(void **state)
         expect_identity(i, &rows[i].pod, &rows[i].want);
 }
 
+/* A driver of CPUs, two Jobs of other workers, two of these. */
+#define ONE_OF(gang)                                                                               \
+    "'parplan.io/gang':'" gang "','jobset.sigs.k8s.io/jobset-uid':'u-1',"                          \
+    "'jobset.sigs.k8s.io/jobset-name':'s','jobset.sigs.k8s.io/replicatedjob-name':'w'," JOB ","    \
+    "'jobset.sigs.k8s.io/global-replicas':'5','jobset.sigs.k8s.io/job-global-index':'4',"          \
+    "'jobset.sigs.k8s.io/replicatedjob-replicas':'2','jobset.sigs.k8s.io/job-index':'1'"
+
+static void counts_through_one_job(void)
+{
+    static const struct {
+        struct pod pod;
+        struct want want;
+    } rows[] = {
+        {{.labels = ONE_OF("s-w")}, {"ml/s-w", NULL, 0, NONE, GANG_SIZE_OF_JOBSET, "s/w", NULL}},
+        {{.labels = ONE_OF("s-w"), .annotations = "'parplan.io/size':'8'"},
+         {"ml/s-w", NULL, 8, 7, GANG_SIZE_GIVEN, NULL, NULL}},
+        {{.labels = ONE_OF("w"), .annotations = "'parplan.io/size':'20'"},
+         {"ml/w", NULL, 20, 19, GANG_SIZE_GIVEN, NULL, NULL}},
+        {{.labels = ONE_OF("s-ww")}, {"ml/s-ww", NULL, 0, NONE, GANG_SIZE_OF_JOBSET, "s", NULL}},
+        {{.labels = ONE_OF("t-w")}, {"ml/t-w", NULL, 0, NONE, GANG_SIZE_OF_JOBSET, "s", NULL}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        expect_identity(i, &rows[i].pod, &rows[i].want);
+}
+
 static void counts_through_the_jobs_of_a_set(void **state)
 {
     (void)state;
@@ -262,7 +287,9 @@ static void counts_through_the_jobs_of_a_set(void **state)
         {{.labels = SET_LABELS ",'jobset.sigs.k8s.io/global-replicas':'2',"
                                "'jobset.sigs.k8s.io/job-global-index':'1'",
           .annotations = "'parplan.io/size':'7'"},
-         {.key = "ml/u-1", .problem = "the JobSet's 2 Jobs do not have 7 pods in equal parts"}},
+         {.key = "ml/u-1",
+          .problem = "the gang's 2 Jobs do not have 7 pods in equal parts; label parplan.io/gang: "
+                     "JOBSET-REPLICATEDJOB"}},
         {{.labels = SET_LABELS ",'jobset.sigs.k8s.io/global-replicas':'2',"
                                "'jobset.sigs.k8s.io/job-global-index':'2'"},
          {.key = "ml/u-1", .problem = "jobset.sigs.k8s.io/job-global-index: '2' is not"}},
@@ -272,6 +299,7 @@ static void counts_through_the_jobs_of_a_set(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         expect_identity(i, &rows[i].pod, &rows[i].want);
+    counts_through_one_job();
     const struct gang_identity set = {.index = NONE, .job = 1, .jobs = 2, .completion = 3};
     assert_int_equal(gang_identity_index(&set, 8), 7);
     assert_int_equal(gang_identity_index(&set, 6), NONE);

@@ -9,6 +9,14 @@
     "{\"resources\":{\"limits\":{\"cpu\":\"1\",\"nvidia.com/gpu\":8}}}]}}"
 #define CPU_POD "{\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}"
 
+#define SET(jobs) "{\"spec\":{\"replicatedJobs\":[" jobs "]}}"
+#define WORKERS(name, replicas, pods)                                                              \
+    "{\"name\":\"" name "\",\"replicas\":" replicas                                                \
+    ",\"template\":{\"spec\":{\"parallelism\":" pods ",\"template\":" GPU_POD "}}}"
+#define DRIVEN                                                                                     \
+    SET("{\"name\":\"driver\",\"template\":{\"spec\":{\"template\":" CPU_POD                       \
+        "}}}," WORKERS("w", "2", "4"))
+
 struct row {
     enum gang_size_from from;
     const char *object;
@@ -36,11 +44,15 @@ static const struct row rows[] = {
      "PodGroup x has neither minMember nor"},
     {GANG_SIZE_OF_VOLCANO, "{\"spec\":{\"minMember\":3}}", 3, NULL},
     {GANG_SIZE_OF_KOORDINATOR, "{\"spec\":{\"minMember\":5}}", 5, NULL},
-    {GANG_SIZE_OF_JOBSET,
-     "{\"spec\":{\"replicatedJobs\":[{\"name\":\"driver\",\"template\":{\"spec\":{"
-     "\"template\":" CPU_POD "}}},{\"name\":\"w\",\"replicas\":2,\"template\":{\"spec\":{"
-     "\"parallelism\":4,\"template\":" GPU_POD "}}}]}}",
-     8, NULL},
+    {GANG_SIZE_OF_JOBSET, DRIVEN, 0,
+     "JobSet x: a gang counts through all its Jobs, of which 2 of 3 ask for GPUs; make a gang of "
+     "one "
+     "replicatedJob: label parplan.io/gang: x-w on its pods"},
+    {GANG_SIZE_OF_JOBSET, SET(WORKERS("w", "2", "4")), 8, NULL},
+    {GANG_SIZE_OF_JOBSET, SET(WORKERS("w", "1", "4")), 4, NULL},
+    {GANG_SIZE_OF_JOBSET, SET(WORKERS("w", "2", "4") "," WORKERS("v", "1", "4")), 12, NULL},
+    {GANG_SIZE_OF_JOBSET, SET(WORKERS("w", "2", "4") "," WORKERS("v", "1", "5")), 0,
+     "of which 3 of 3 ask for GPUs, not all with as many pods"},
     {GANG_SIZE_OF_JOBSET,
      "{\"spec\":{\"replicatedJobs\":[{\"template\":{\"spec\":{\"template\":" CPU_POD "}}}]}}", 0,
      "no replicatedJob of it asks for GPUs"},
@@ -54,28 +66,47 @@ static const struct row rows[] = {
     {GANG_SIZE_GIVEN, "{\"spec\":{}}", 0, "says no number of pods"},
 };
 
+static void expect_size(size_t i, const struct row *row, const char *name)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP(json_value)
+    struct json_value *object = json_value_parse(row->object, strlen(row->object), "row", &err);
+    if (!object)
+        fail_msg("row %zu: %s", i, err.text);
+    struct gang_size size;
+    gang_size_read(row->from, name, object, &size);
+    if (size.pods != row->pods ||
+        (row->problem ? !strstr(size.problem, row->problem) : size.problem[0] != '\0'))
+        fail_msg("row %zu: %u, '%s'", i, size.pods, size.problem);
+}
+
 static void reads_sizes(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct error_info err = {.kind = ERROR_NONE};
-        CLEANUP(json_value)
-        struct json_value *object =
-            json_value_parse(rows[i].object, strlen(rows[i].object), "row", &err);
-        if (!object)
-            fail_msg("row %zu: %s", i, err.text);
-        struct gang_size size;
-        gang_size_read(rows[i].from, "x", object, &size);
-        if (size.pods != rows[i].pods ||
-            (rows[i].problem ? !strstr(size.problem, rows[i].problem) : size.problem[0] != '\0'))
-            fail_msg("row %zu: %u, '%s'", i, size.pods, size.problem);
-    }
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        expect_size(i, &rows[i], "x");
+}
+
+static void reads_one_replicated_job(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        struct row row;
+    } jobs[] = {
+        {"x/w", {GANG_SIZE_OF_JOBSET, DRIVEN, 8, NULL}},
+        {"x/driver", {GANG_SIZE_OF_JOBSET, DRIVEN, 1, NULL}},
+        {"x/y", {GANG_SIZE_OF_JOBSET, DRIVEN, 0, "JobSet x has no replicatedJob y"}},
+    };
+    for (size_t i = 0; i < COUNT_OF(jobs); i++)
+        expect_size(i, &jobs[i].row, jobs[i].name);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_sizes),
+        cmocka_unit_test(reads_one_replicated_job),
     };
     return unit_test_main("k8s_extender/gang_size", tests, COUNT_OF(tests));
 }
