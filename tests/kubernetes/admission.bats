@@ -50,6 +50,7 @@ YAML
 #     .label=VALUE     label parplan.io/gang
 #     .gpus=N          how many; 0: none      .resource=NAME   instead of nvidia.com/gpu
 #     .init=N          an init container with so many      .sidecar=N   the same, that stays
+#     .overrides       a TrainJob says it as before Trainer 2.2   .own   … on itself, not its pods
 #     .node=NAME .scheduler=NAME .claims      of the pods
 print_object() {
     jq -cn --arg kind "$1" --arg namespace "$2" --args '
@@ -83,8 +84,16 @@ print_object() {
                 spec: {replicatedJobs: [{name: "a", template: {spec: {$template}}}]}},
             PyTorchJob: {apiVersion: "kubeflow.org/v1",
                 spec: {pytorchReplicaSpecs: {Worker: {$template}}}},
-            TrainJob: {apiVersion: "trainer.kubeflow.org/v1alpha1", spec: {$annotations,
-                trainer: {resourcesPerNode: {limits: $template.spec.containers[0].resources.limits}}}},
+            TrainJob: {apiVersion: "trainer.kubeflow.org/v1alpha1", spec: ({
+                trainer: {resourcesPerNode: {limits: $template.spec.containers[0].resources.limits}},
+                annotations: (if has_word(".own") then $annotations else null end),
+                podTemplateOverrides: (if has_word(".overrides")
+                    then [{targetJobs: [{name: "node"}], metadata: $template.metadata}] else null end),
+                runtimePatches: (if has_word(".own") or has_word(".overrides") then null else
+                    [{manager: "queue"}, {manager: "user", trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
+                        {name: "initializer"},
+                        {name: "node", template: {spec: {template: {metadata: $template.metadata}}}}]}}}}] end)
+            } | without_null)},
             LeaderWorkerSet: {apiVersion: "leaderworkerset.x-k8s.io/v1",
                 spec: {leaderWorkerTemplate: {workerTemplate: $template}}},
             Deployment: {apiVersion: "apps/v1",
@@ -176,6 +185,9 @@ PyTorchJob default tp=16 | policy tp-within-node: tp=16 needs 16 GPUs in one nod
 LeaderWorkerSet default tp=8 | accepted
 LeaderWorkerSet default tp=16 | policy tp-within-node: tp=16 needs 16 GPUs in one node, this pod has 8; use tp=8 or less
 TrainJob default tp=8 | accepted
+TrainJob default tp=8 .overrides | accepted
+TrainJob default tp=16 .overrides | policy tp-within-node: tp=16 needs 16 GPUs in one node, this pod has 8; use tp=8 or less
+TrainJob default tp=16 .own | accepted
 TrainJob default tp=16 | policy tp-within-node: tp=16 needs 16 GPUs in one node, this pod has 8; use tp=8 or less
 Deployment default tp=16 | accepted
 TABLE
@@ -194,6 +206,12 @@ Pod lax tp=16 | warning: policy tp-within-node: tp=16 needs 16 GPUs in one node,
 Pod lax | warning: policy require-plan: this pod needs a plan with degrees; give them (annotations parplan.io/tp: "8", parplan.io/pp: "4"), or a model to choose them for (parplan.io/model: llama3-8b) accepted
 Pod strict | policy require-plan: this pod needs a plan with degrees; give them (annotations parplan.io/tp: "8", parplan.io/pp: "4"), or a model to choose them for (parplan.io/model: llama3-8b)
 Job strict | policy require-plan: this pod needs a plan with degrees; give them (annotations parplan.io/tp: "8", parplan.io/pp: "4"), or a model to choose them for (parplan.io/model: llama3-8b)
+TrainJob strict tp=8 | accepted
+TrainJob strict tp=8 .overrides | accepted
+TrainJob strict .label=g | accepted
+TrainJob strict .gpus=0 | accepted
+TrainJob strict .label=off | policy require-plan: this pod needs a plan with degrees; give them (annotations parplan.io/tp: "8", parplan.io/pp: "4"), or a model to choose them for (parplan.io/model: llama3-8b)
+TrainJob strict tp=8 .own | policy require-plan: this pod needs a plan with degrees; give them (annotations parplan.io/tp: "8", parplan.io/pp: "4"), or a model to choose them for (parplan.io/model: llama3-8b)
 Pod strict .gpus=0 | accepted
 Pod strict tp=8 | accepted
 Pod strict .label=g | accepted
@@ -214,6 +232,8 @@ Pod default size=-1 | annotation parplan.io/size: "-1" is no whole number; write
 Job default global_batch=1e3 | annotation parplan.io/global_batch: "1e3" is no whole number; write it in digits, as "8"
 Pod default node-rank=0 | annotation parplan.io/node-rank is written by parplan alone; leave it as it is
 Job default plan=v1 | annotation parplan.io/plan is written by parplan alone; leave it as it is
+TrainJob default node=x | annotation parplan.io/node is written by parplan alone; leave it as it is
+TrainJob default pp=none | annotation parplan.io/pp: "none" is no whole number; write it in digits, as "8"
 JobSet default master-addr=me | annotation parplan.io/master-addr is written by parplan alone; leave it as it is
 Pod default .label=g .node=gpu-00 | a pod of a gang gets its node from parplan; take spec.nodeName out (a nodeSelector may stay)
 Job default tp=8 .node=gpu-00 | a pod of a gang gets its node from parplan; take spec.nodeName out (a nodeSelector may stay)
