@@ -403,6 +403,9 @@ has_pods() {
         jq -c '[.spec.tolerations[] | select(.key == "parplan.io/dedicated") | .operator + .effect]')" \
         '["ExistsNoSchedule"]'
     expect "a pod with GPUs" "$(tolerating 8 default-scheduler)" "GPUs of nodes with the taint parplan.io/dedicated are given by the scheduler parplan alone; set spec.schedulerName to parplan, or take the toleration out"
+    expect "GPUs of an init container" "$(tolerating 0 default-scheduler .init=8)" "GPUs of nodes with the taint parplan.io/dedicated are given by the scheduler parplan alone; set spec.schedulerName to parplan, or take the toleration out"
+    expect "GPUs of a sidecar" "$(tolerating 0 default-scheduler .sidecar=8)" "GPUs of nodes with the taint parplan.io/dedicated are given by the scheduler parplan alone; set spec.schedulerName to parplan, or take the toleration out"
+    expect "a daemon with an init container" "$(tolerating 0 default-scheduler .init=0)" accepted
     expect "the same for parplan" "$(tolerating 8 parplan)" accepted
     expect "a daemon" "$(tolerating 0 default-scheduler)" accepted
     kubectl delete -f "$manifests/overlays/second-scheduler/dedicated-nodes.yaml"
@@ -414,10 +417,10 @@ gets_scheduler() {
         [[ $(tolerating 8 default-scheduler) != accepted ]]
 }
 
-# tolerating GPUS SCHEDULER: what is said to a pod that tolerates everything.
+# tolerating GPUS SCHEDULER [WORD…]: what is said to a pod that tolerates everything.
 tolerating() {
     local said
-    said=$(print_object Pod default ".gpus=$1" ".scheduler=$2" | jq '.spec.tolerations = [{operator: "Exists"}]' |
+    said=$(print_object Pod default ".gpus=$1" ".scheduler=$2" "${@:3}" | jq '.spec.tolerations = [{operator: "Exists"}]' |
         kubectl --as=trainer create --dry-run=server -f - 2>&1) || true
     print_answer "$said"
 }
