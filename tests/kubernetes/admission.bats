@@ -159,6 +159,34 @@ expect_answers() {
     done
 }
 
+# print_shipped_objects FOLDER: its objects, one a line.
+print_shipped_objects() {
+    print_shipped "$1" | kubectl create --dry-run=client -o json -f - | jq -c 'if .kind == "List" then .items[] else . end'
+}
+
+@test "the pods of base and overlays meet the level that their namespace enforces" {
+    local folder level name
+    kubectl create namespace shipped
+    for name in parplan-extender parplan-node-agent; do
+        kubectl -n shipped create serviceaccount "$name"
+    done
+    for folder in base $(cd "$manifests" && echo overlays/*); do
+        print_shipped_objects "$folder" >"$BATS_TEST_TMPDIR/objects"
+        level=$(jq -r 'select(.kind == "Namespace") | .metadata.labels["pod-security.kubernetes.io/enforce"]' \
+            "$BATS_TEST_TMPDIR/objects")
+        expect "$folder" "$level" "$([[ $folder == base ]] && echo privileged || echo restricted)"
+        kubectl label --overwrite namespace shipped "pod-security.kubernetes.io/enforce=$level"
+        jq -c 'select(.spec.template.spec.containers) | {apiVersion: "v1", kind: "Pod",
+            metadata: {name: .metadata.name, namespace: "shipped"}, spec: .spec.template.spec}' \
+            "$BATS_TEST_TMPDIR/objects" >"$BATS_TEST_TMPDIR/pods"
+        expect "$folder: pods" "$(grep -c . "$BATS_TEST_TMPDIR/pods")" 2
+        run_client kubectl create --dry-run=server -f "$BATS_TEST_TMPDIR/pods"
+        expect_status 0
+        expect "$folder: budgets" "$(jq -r 'select(.kind == "PodDisruptionBudget") | .spec.unhealthyPodEvictionPolicy' \
+            "$BATS_TEST_TMPDIR/objects" | sort -u)" "$([[ $folder == base ]] || echo AlwaysAllow)"
+    done
+}
+
 @test "the shipped policies are those of the defaults" {
     "$PARPLAN_BUILD/parplan" policy --kubernetes | diff - "$manifests/admission/policy.yaml"
 }
