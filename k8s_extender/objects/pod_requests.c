@@ -9,6 +9,7 @@ struct counter {
     struct arena *arena;
     struct error_info *err;
     const struct json_value *statuses; /* containers and init containers of a resize */
+    bool is_infeasible;                /* what that resize asks for will not be given */
     struct resource_list sum;          /* containers and restartable init containers */
     struct resource_list restartable;  /* those init containers seen so far */
     struct resource_list largest_step;
@@ -94,18 +95,26 @@ static int raise_to_given(struct counter *counter, const struct json_value *cont
     if (!status)
         return 0;
     if (read_list(counter, json_value_get(status, "resources"), "requests", &has) < 0 ||
-        read_list(counter, status, "allocatedResources", &allocated) < 0 ||
-        raise_to(counter, asked, &has) < 0)
+        read_list(counter, status, "allocatedResources", &allocated) < 0)
+        return -1;
+    /* The two that can be resized: all else is given as it was asked for. */
+    if (counter->is_infeasible &&
+        json_value_kind(json_value_get(status, "resources")) == JSON_OBJECT)
+        asked->amounts[RESOURCE_CPU] = asked->amounts[RESOURCE_MEMORY] = 0;
+    if (raise_to(counter, asked, &has) < 0)
         return -1;
     return raise_to(counter, asked, &allocated);
 }
 
-static int read_container(struct counter *counter, const struct json_value *container,
+/* stays: beside the others, so that it can be resized. */
+static int read_container(struct counter *counter, const struct json_value *container, bool stays,
                           struct resource_list *ret)
 {
     if (json_value_kind(container) != JSON_OBJECT)
         return error_set(counter->err, "a container is no object");
-    return read_asked(counter, container, ret) < 0 ? -1 : raise_to_given(counter, container, ret);
+    if (read_asked(counter, container, ret) < 0)
+        return -1;
+    return stays ? raise_to_given(counter, container, ret) : 0;
 }
 
 /* --- the pod ---------------------------------------------------------------------- */
@@ -113,7 +122,7 @@ static int read_container(struct counter *counter, const struct json_value *cont
 static int count_container(struct counter *counter, const struct json_value *container)
 {
     struct resource_list asked;
-    if (read_container(counter, container, &asked) < 0)
+    if (read_container(counter, container, true, &asked) < 0)
         return -1;
     return add_to(counter, &counter->sum, &asked);
 }
@@ -127,9 +136,10 @@ static bool restarts_always(const struct json_value *container)
 static int count_init_container(struct counter *counter, const struct json_value *container)
 {
     struct resource_list asked;
-    if (read_container(counter, container, &asked) < 0)
+    bool stays = restarts_always(container);
+    if (read_container(counter, container, stays, &asked) < 0)
         return -1;
-    if (!restarts_always(container))
+    if (!stays)
         return add_to(counter, &asked, &counter->restartable) < 0
                    ? -1
                    : raise_to(counter, &counter->largest_step, &asked);
@@ -176,6 +186,20 @@ static int take_pod_level(struct counter *counter, const struct json_value *spec
     return 0;
 }
 
+static bool is_infeasible(const struct json_value *object)
+{
+    const struct json_value *conditions =
+        json_value_get(json_value_get(object, "status"), "conditions");
+    for (size_t i = 0; i < json_value_count(conditions); i++) {
+        const struct json_value *condition = json_value_at(conditions, i);
+        const char *type = json_value_text(json_value_get(condition, "type"));
+        const char *reason = json_value_text(json_value_get(condition, "reason"));
+        if (type && strcmp(type, "PodResizePending") == 0)
+            return reason && strcmp(reason, "Infeasible") == 0;
+    }
+    return false;
+}
+
 static int count_pod(struct counter *counter, const struct json_value *object)
 {
     const struct json_value *spec = json_value_get(object, "spec");
@@ -192,7 +216,7 @@ static int count_pod(struct counter *counter, const struct json_value *object)
 int pod_requests_read(const struct json_value *object, struct arena *arena,
                       struct resource_list *ret, struct error_info *err)
 {
-    struct counter counter = {.arena = arena, .err = err};
+    struct counter counter = {.arena = arena, .err = err, .is_infeasible = is_infeasible(object)};
     if (count_pod(&counter, object) < 0)
         return -1;
     counter.sum.amounts[RESOURCE_PODS] = 1;

@@ -10,7 +10,8 @@
  *     RESOURCE_PODS       is 1
  * A request that is missing is the limit, where there is one, as the API server fills it in. For a
  * pod that is being resized the larger of what was asked and what its node has given it counts
- * (status.containerStatuses: resources and allocatedResources).
+ * (status.containerStatuses: resources and allocatedResources); where the node has said that it
+ * never can (status.conditions: PodResizePending, reason Infeasible) only what it has given.
  * All containers count, however many; of kinds, what resource_list.h has room for.
  */
 #ifndef K8S_EXTENDER_OBJECTS_POD_REQUESTS_H

@@ -85,6 +85,50 @@ static void counts_as_the_scheduler_does(void **state)
     }
 }
 
+#define RESIZED(condition, status)                                                                 \
+    "{'spec':{'containers':[" R(                                                                   \
+        "'cpu':'400','memory':'9Ki','nvidia.com/gpu':'8'") "]},'status':{'conditions':["           \
+                                                           "{'type':'Ready','reason':'Infeasible'" \
+                                                           "}" condition "],'containerStatuses':[" \
+                                                           "{'name':'c'" status "}]}}"
+#define PENDING(reason) ",{'type':'PodResizePending','status':'True','reason':'" reason "'}"
+#define GIVEN ",'resources':{'requests':{'cpu':'2','memory':'3Ki'}}"
+
+static void counts_what_a_resize_can_give(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pod;
+        uint64_t cpu, memory;
+    } rows[] = {
+        {RESIZED("", GIVEN), 400000, 9216},
+        {RESIZED(PENDING("Deferred"), GIVEN), 400000, 9216},
+        {RESIZED(PENDING("Infeasible"), GIVEN), 2000, 3072},
+        {RESIZED(PENDING("Infeasible"), GIVEN ",'allocatedResources':{'cpu':'3'}"), 3000, 3072},
+        {RESIZED(PENDING("Infeasible"), ""), 400000, 9216},
+        /* an init container that ends is never resized */
+        {"{'spec':{'containers':[" R("'nvidia.com/gpu':'8'") "],'initContainers':[" R(
+             "'cpu':'7'") "]},'status':{'conditions':[{}" PENDING("Infeasible") "],"
+                                                                                "'initContainerStat"
+                                                                                "uses':[{'name':'"
+                                                                                "c'" GIVEN "}]}}",
+         7000, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
+        struct resource_list list;
+        struct error_info err = {.kind = ERROR_NONE};
+        assert_non_null(arena);
+        assert_int_equal(read_requests(rows[i].pod, arena, &list, &err), 0);
+        if (list.amounts[RESOURCE_CPU] != rows[i].cpu ||
+            list.amounts[RESOURCE_MEMORY] != rows[i].memory)
+            fail_msg("row %zu: cpu %llu memory %llu", i,
+                     (unsigned long long)list.amounts[RESOURCE_CPU],
+                     (unsigned long long)list.amounts[RESOURCE_MEMORY]);
+        assert_true(resource_list_gpus(&list, NULL) == 8);
+    }
+}
+
 static void takes_huge_pages_of_the_pod(void **state)
 {
     (void)state;
@@ -203,8 +247,11 @@ static void finds_the_container_with_gpus(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(counts_as_the_scheduler_does),  cmocka_unit_test(takes_huge_pages_of_the_pod),
-    cmocka_unit_test(refuses_with_the_field),        cmocka_unit_test(counts_gpus_of_long_lists),
+    cmocka_unit_test(counts_what_a_resize_can_give),
+    cmocka_unit_test(counts_as_the_scheduler_does),
+    cmocka_unit_test(takes_huge_pages_of_the_pod),
+    cmocka_unit_test(refuses_with_the_field),
+    cmocka_unit_test(counts_gpus_of_long_lists),
     cmocka_unit_test(finds_the_container_with_gpus),
 };
 
