@@ -15,6 +15,7 @@
 #define REQUESTS_MAXIMUM_BYTES ((size_t)1 << 20)
 #define SLOTS_AT_FIRST 16u
 #define SLOTS_FOR_A_POD 4u /* that is there */
+#define OWNER_NONE 2u /* the pods have none; units and digests of owners are odd */
 
 /* What is wrong first stays. */
 __attribute__((format(printf, 3, 4))) static void
@@ -54,11 +55,13 @@ static void note_owner(struct gang *gang)
 {
     const struct pod_record *pod = gang_first_member(gang);
     uint32_t owner = gang->holder;
-    if (!owner && pod && pod->owner_uid)
+    if (!pod)
+        return;
+    if (!owner && pod->owner_uid)
         owner =
             (uint32_t)name_hash_add(NAME_HASH_START, pod->owner_uid, strlen(pod->owner_uid)) | 1;
     if (!owner)
-        return;
+        owner = OWNER_NONE;
     if (gang->owner && gang->owner != owner) {
         gang->ask_at = gang->service_at = gang->service_pause = 0;
         gang->has_service = false;
@@ -515,11 +518,17 @@ static bool identities_alike(const struct gang_identity *left, const struct gang
            !left->problem && !right->problem && right->key && strcmp(left->key, right->key) == 0;
 }
 
+/* Not before the first release is heard: it says whose the name is. */
+static bool goes_smoothly(const struct gang *gang)
+{
+    return !gang->dirty && gang->followed && gang->placed_size && gang->outsiders == 0 &&
+           !gang->problem[0];
+}
+
 bool gang_version_is_expected(const struct gang *gang, const struct pod_record *known,
                               const struct pod_record *next)
 {
-    if (gang->dirty || !gang->followed || gang->outsiders > 0 || gang->problem[0] ||
-        !gang_pod_is_live(known) || !gang_pod_is_live(next) ||
+    if (!goes_smoothly(gang) || !gang_pod_is_live(known) || !gang_pod_is_live(next) ||
         !identities_alike(&known->gang, &next->gang))
         return false;
     uint32_t index = gang_index_of(gang, known);

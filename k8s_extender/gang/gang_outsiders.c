@@ -37,9 +37,13 @@ static bool claims_name_before(const struct pod_record *pod, const struct pod_re
     return owners ? owners < 0 : compare_texts(pod->uid, other->uid) < 0;
 }
 
+/* What has been told its node may be bound there any time: its place cannot be another's. */
 bool gang_claims_before(const struct gang *gang, const struct pod_record *pod,
                         const struct pod_record *other)
 {
+    bool released = gang_promise_of(pod), other_released = gang_promise_of(other);
+    if (released != other_released)
+        return released;
     if (pod->gang.unit != other->gang.unit && gang->holder)
         return pod->gang.unit == gang->holder;
     return claims_name_before(pod, other);
@@ -47,18 +51,21 @@ bool gang_claims_before(const struct gang *gang, const struct pod_record *pod,
 
 void gang_find_holder(struct gang *gang)
 {
-    const struct pod_record *best = NULL;
+    const struct pod_record *owned = NULL, *bare = NULL;
     for (size_t i = 0; i < gang->member_count; i++) {
         const struct pod_record *pod = gang->members[i];
-        if (gang_pod_is_live(pod) && pod->gang.unit && (!best || claims_name_before(pod, best)))
-            best = pod;
+        const struct pod_record **best = pod->gang.unit ? &owned : &bare;
+        if (gang_pod_is_live(pod) && (!*best || claims_name_before(pod, *best)))
+            *best = pod;
     }
-    gang->holder = best ? best->gang.unit : 0;
+    gang->unowned = owned && bare && claim_of(bare) > claim_of(owned);
+    gang->holder = owned && !gang->unowned ? owned->gang.unit : 0;
 }
 
 bool gang_is_of_holder(const struct gang *gang, const struct pod_record *pod)
 {
-    return !pod->gang.unit || !gang->holder || pod->gang.unit == gang->holder;
+    bool open = !gang->holder && !gang->unowned;
+    return !pod->gang.unit || open || pod->gang.unit == gang->holder;
 }
 
 bool gang_speaks(const struct gang *gang, const struct pod_record *pod)
@@ -86,12 +93,31 @@ static const char *owner_of(const struct pod_record *pod)
     return pod && pod->owner_name ? pod->owner_name : "?";
 }
 
+/* Of the pods that speak the one with the best claim. */
+static const struct pod_record *holding_pod(const struct gang *gang)
+{
+    const struct pod_record *best = NULL;
+    for (size_t i = 0; i < gang->member_count; i++) {
+        const struct pod_record *pod = gang->members[i];
+        if (gang_pod_is_live(pod) && gang_speaks(gang, pod) &&
+            (!best || claims_name_before(pod, best)))
+            best = pod;
+    }
+    return best;
+}
+
 static void tell_holder(const struct gang *gang, const struct pod_record *pod,
                         char text[GANG_REASON_BYTES])
 {
-    const struct pod_record *holder = gang_first_member(gang);
+    const struct pod_record *holder = holding_pod(gang);
     bool again = strcmp(owner_of(pod), owner_of(holder)) == 0;
-    if (again)
+    if (holder && !holder->owner_name)
+        snprintf(text, GANG_REASON_BYTES,
+                 "gang %s: the name is in use by pod %s, which has no owner; pod %s of %s %.*s "
+                 "waits until that and all like it are gone: give each its own name in "
+                 "label " LABEL_GANG,
+                 gang->key, holder->name, pod->name, kind_of(pod), SHOWN_CHARACTERS, owner_of(pod));
+    else if (again)
         snprintf(text, GANG_REASON_BYTES,
                  "gang %s: pods of an earlier %s %.*s are still there; pod %s of the new one waits "
                  "until they have gone",

@@ -7,8 +7,11 @@
  * Of several owners (gang_identity.unit) the one holds the name of which a pod is released, else
  * the one of which a pod is bound, else the one whose first pod was created first; then the uids
  * decide. All that stands in the objects, so a restart gives the same answer. When it has no live
- * pod left the next owner has the name. A pod of no owner, or whose index was given by hand, counts
- * beside the holder's, but takes no index from them and does not speak for the gang.
+ * pod left the next owner has the name. A pod of no owner, or whose index was given by hand, is
+ * `bare`: it counts beside the holder's, but does not speak for the gang, and takes an index from
+ * one of them only where it has been released to a node and that one has not. Bare pods have the
+ * name themselves (gang->unowned) where one of them is released and no owner's pod is, or one is
+ * bound and no owner's is either; so of a gang that has both an owner's pod is released first.
  */
 #ifndef K8S_EXTENDER_GANG_GANG_OUTSIDERS_H
 #define K8S_EXTENDER_GANG_GANG_OUTSIDERS_H
@@ -19,15 +22,15 @@
 bool gang_pod_is_live(const struct pod_record *pod);
 /* Bound, or released by what stands on it. */
 bool gang_pod_is_placed(const struct pod_record *pod);
-/* Which of two pods has the better claim to an index: one of the owner that holds the name, else as
- * the owners above; never both. */
+/* Which of two pods has the better claim to an index: one that is released, else one of the owner
+ * that holds the name, else as the owners above; never both. */
 bool gang_claims_before(const struct gang *gang, const struct pod_record *pod,
                         const struct pod_record *other);
-/* Sets gang->holder from the members. */
+/* Sets gang->holder and gang->unowned from the members. */
 void gang_find_holder(struct gang *gang);
-/* Whether that member is of the owner that holds the name. */
+/* Whether that member counts: it is of the owner that holds the name, or bare. */
 bool gang_is_of_holder(const struct gang *gang, const struct pod_record *pod);
-/* Whether what it says counts for all: it is the holder's own; without a holder each pod's does. */
+/* Whether what it says counts for all: it is the holder's own; without a holder, a bare pod's. */
 bool gang_speaks(const struct gang *gang, const struct pod_record *pod);
 /* The first member that is live and speaks; NULL: none. */
 const struct pod_record *gang_first_member(const struct gang *gang);

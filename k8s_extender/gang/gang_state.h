@@ -74,6 +74,7 @@ struct gang {
     uint32_t strays; /* of those that are bound */
     uint32_t done; /* indices whose pod has succeeded: nobody waits for another; only once begun */
     uint32_t holder, outsiders; /* gang_outsiders.h: the unit whose pods count; 0: all */
+    bool unowned;               /* holder is 0, and only bare pods count */
     uint32_t placed_size;       /* as which it was placed, by its pods' annotations; 0: it is not */
     uint32_t said_size;         /* what pods or owner say; 0: unknown */
     uint32_t gpus_per_pod;
@@ -92,7 +93,7 @@ struct gang {
 
     /* The size, where only the owner knows it. */
     uint32_t asked_size;
-    uint32_t owner; /* the unit or a digest of the owner's uid; 0: none yet */
+    uint32_t owner; /* the unit, a digest of the owner's uid, or OWNER_NONE; 0: not known yet */
     uint64_t ask_at, ask_task;
 
     /* gang_recovery.c: the plan. */
@@ -122,8 +123,7 @@ struct gang {
     uint32_t deadline_bound;
     bool late;
     uint64_t looked_frees;
-    uint64_t
-        smooth_until; /* all was well at the last look, which need not be repeated before; 0: no */
+    uint64_t smooth_until; /* all was well at the last look: no other before; 0: it was not */
     uint32_t release_from; /* slots before were released since that look */
     uint64_t due;          /* nothing to be done before, unless something changes */
 };

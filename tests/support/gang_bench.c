@@ -124,6 +124,7 @@ enum gang_task_kind bench_run(struct bench *bench)
             assert_non_null(plan);
             assert_int_equal(gang_machine_planned(bench->machine, task.problem, plan), 0);
         }
+        bench->services += kind == TASK_SERVICE;
         bool stops = kind == TASK_PATCH_POD || kind == TASK_DELETE_POD || kind == TASK_ASK_SIZE;
         if (stops) {
             snprintf(bench->patched, sizeof(bench->patched), "%s", task.pod);

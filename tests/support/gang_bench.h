@@ -16,6 +16,7 @@ struct bench {
     char patched[200], node[64], annotations[2000];
     bool released;
     bool no_spare; /* set it: plans are fake_planner_no_spare's */
+    unsigned services; /* that were asked for */
 };
 
 /* All but name may be missing. */

@@ -58,6 +58,12 @@ int world_promise_of(const struct world *world, const struct world_pod *pod)
     return node[1] - '0';
 }
 
+bool world_may_be_let_in(const struct world *world, const struct world_pod *pod)
+{
+    uint32_t unit = world->gangs[pod->gang].unit;
+    return !pod->foreign || (unit ? pod->unit == 0 : pod->unit != 0);
+}
+
 unsigned world_promised(const struct world *world, unsigned gang)
 {
     unsigned promised = 0;

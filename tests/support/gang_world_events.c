@@ -142,7 +142,7 @@ void world_make_gang(struct world *world, unsigned number)
             return; /* the last one's are not all gone */
     *gang = (struct world_gang){
         .exists = true,
-        .unit = ++world->serials,
+        .unit = world_chance(world, 70) ? ++world->serials : 0,
         .gate = world_chance(world, 60),
         .same_names = world_chance(world, 50),
         .size = 1 + world_draw(world, WORLD_SIZE),
@@ -176,12 +176,13 @@ void world_end_gang(struct world *world, unsigned number)
             remove_pod(world, &world->pods[i]);
 }
 
-/* Another job uses a gang's name, or the gang's own grows. Neither is ever complete. */
+/* Another job uses a gang's name, or one pod of no owner does, or the gang's own grows. None of
+ * them is ever complete. */
 static void add_foreign(struct world *world)
 {
     unsigned number = world_draw(world, WORLD_GANGS);
     const struct world_gang *gang = &world->gangs[number];
-    bool grows = world_chance(world, 50);
+    bool grows = world_chance(world, 50), bare = gang->unit && world_chance(world, 30);
     if (!gang->exists || gang->size < 2)
         return;
     struct world_pod *pod = add_pod(world);
@@ -189,7 +190,7 @@ static void add_foreign(struct world *world)
         return;
     pod->foreign = true;
     pod->gang = (int)number;
-    pod->unit = grows ? gang->unit : ++world->serials;
+    pod->unit = grows ? gang->unit : bare ? 0 : ++world->serials;
     pod->index = grows ? gang->size : world_draw(world, gang->size);
     pod->gpus = gang->gpus;
     pod->gated = world_chance(world, 50);
@@ -398,19 +399,30 @@ static bool settle_turn(struct world *world)
     return worked;
 }
 
-/* What a gang may well wait for. Foreign pods must not stop what has been placed; but of one whose
- * pods may all be deleted they have the name from then on. */
+/* Whether a pod of that gang runs that was told where to go. */
+static bool is_placed(const struct world *world, int gang)
+{
+    bool placed = false;
+    for (size_t i = 0; i < world->pod_count; i++) {
+        const struct world_pod *pod = &world->pods[i];
+        placed |= pod->gang == gang && pod->exists && !pod->foreign && !pod->over &&
+                  !pod->terminating && pod->node >= 0 && !pod->by_hand;
+    }
+    return placed && world->gangs[gang].exists;
+}
+
+/* What a gang may well wait for. Foreign pods must not stop what has been placed, unless they were
+ * let in themselves, or may be: of no owner; and of a gang whose pods may all be deleted they have
+ * the name from then on. */
 static bool is_in_the_way(const struct world *world, const struct world_pod *pod)
 {
     if (pod->gang < 0 || (pod->foreign && world->gangs[pod->gang].on_partial))
         return true;
-    for (size_t i = 0; pod->foreign && i < world->pod_count; i++) {
-        const struct world_pod *own = &world->pods[i];
-        if (own->gang == pod->gang && own->exists && !own->foreign && !own->over &&
-            !own->terminating && own->node >= 0 && !own->by_hand && world->gangs[own->gang].exists)
-            return false;
-    }
-    return pod->foreign;
+    if (!pod->foreign)
+        return false;
+    bool placed = pod->node >= 0 || world_promise_of(world, pod) >= 0;
+    bool inside = world_may_be_let_in(world, pod) && (placed || !pod->unit);
+    return inside || !is_placed(world, pod->gang);
 }
 
 /* Pods that were bound there too late are in nobody's way, for as long as they stay. */

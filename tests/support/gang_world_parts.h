@@ -41,6 +41,9 @@ void world_make_gang(struct world *world, unsigned number);
 void world_violate(struct world *world, const char *what, const struct world_pod *pod);
 /* Where the pod was told to go, and may still; -1: nowhere. */
 int world_promise_of(const struct world *world, const struct world_pod *pod);
+/* The gang's own, and a foreign pod that counts beside them at times: one of no owner beside an
+ * owner's, and an owner's beside those of none, unless they are placed. */
+bool world_may_be_let_in(const struct world *world, const struct world_pod *pod);
 /* No slot is promised twice: the pods of gangs that are on a node or were told to go there. */
 void world_check_node(struct world *world, int node, const struct world_pod *told);
 /* The first pod of a gang hears of its node when every index has had a pod, and the plan has been

@@ -27,7 +27,7 @@ static enum gang_task_result patch(struct world *world, const struct gang_task *
     snprintf(version, sizeof(version), "%u", pod->version);
     if (strcmp(version, task->resource_version) != 0)
         return TASK_CONFLICT;
-    if (pod->foreign)
+    if (!world_may_be_let_in(world, pod))
         world_violate(world, "a pod is written to that does not belong", pod);
     for (size_t i = 0; i < COUNT_OF(world_notes); i++) {
         const char *value = label_set_find(&task->annotations, world_notes[i]);

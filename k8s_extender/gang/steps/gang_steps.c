@@ -299,6 +299,17 @@ static bool group_is_whole(const struct gang *gang, uint32_t index)
     return true;
 }
 
+/* Until it is heard that an owner's pod was released the bare ones wait: else the name were theirs,
+ * and the owner's pods were no more of the gang. */
+static bool owner_goes_first(const struct gang *gang)
+{
+    bool any = false;
+    for (uint32_t i = 0; gang->holder && !gang->placed_size && i < gang->slot_count; i++)
+        any |= gang->slots[i].pod && gang->slots[i].state != SLOT_BOUND &&
+               gang_speaks(gang, gang->slots[i].pod);
+    return any;
+}
+
 static bool needs_release(const struct gang_machine *machine, struct gang *gang, uint32_t index)
 {
     const struct gang_slot *slot = &gang->slots[index];
@@ -313,9 +324,10 @@ static bool needs_release(const struct gang_machine *machine, struct gang *gang,
 
 static int release(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
 {
-    bool smooth = gang->smooth_until > 0;
+    bool smooth = gang->smooth_until > 0, owned = owner_goes_first(gang);
     for (uint32_t i = gang->release_from; i < gang->slot_count; i++) {
-        if (!needs_release(machine, gang, i) || (!smooth && !group_is_whole(gang, i)))
+        if (!needs_release(machine, gang, i) || (!smooth && !group_is_whole(gang, i)) ||
+            (owned && !gang_speaks(gang, gang->slots[i].pod)))
             continue;
         gang->release_from = i + 1;
         return gang_task_release(machine, gang, i, ret);

@@ -297,6 +297,127 @@ static void the_name_passes_on_when_the_first_is_ending(void **state)
     assert_non_null(bench_planned(&bench, "nodes=n[2-3]"));
 }
 
+/* Two pods of no owner, the first of which is bound, and the second released. */
+static void set_bare(struct bench *bench, struct pod_words pods[2])
+{
+    static char outputs[2500];
+    pods[0] = (struct pod_words){.name = "p", .gang = "g", .index = "0", .spec = GATE};
+    pods[1] = (struct pod_words){.name = "q", .gang = "g", .index = "1", .spec = GATE};
+    bench_set_pod(bench, &pods[0]);
+    bench_set_pod(bench, &pods[1]);
+    assert_int_equal(bench_run(bench), TASK_PATCH_POD);
+    snprintf(outputs, sizeof(outputs), "%s%s", bench->annotations, RELEASED("n1"));
+    pods[0].annotations = outputs;
+    pods[0].spec = ON("n1");
+    pods[1].annotations = RELEASED("n2");
+    pods[1].spec = PINNED("n2");
+    pods[0].version = pods[1].version = "2";
+    bench_set_pod(bench, &pods[0]);
+    bench_set_pod(bench, &pods[1]);
+}
+
+static void a_job_does_not_take_the_name_of_placed_pods_of_no_owner(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct pod_words bare[2];
+    struct gang_answer answer;
+    bench_init(&bench);
+    bench_set_node(&bench, "n3", true);
+    set_bare(&bench, bare);
+    /* It is older. */
+    struct pod_words other = {
+        .name = "c", .gang = "g", .job = "x", .created = "2025-01-01T00:00:00Z", .spec = GATE};
+    bench_set_pod(&bench, &other);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    bench_expect_said(&bench, "GangRefused: gang d/g: the name is in use by pod p, which has no "
+                              "owner; pod c of Job x waits until that and all like it are gone: "
+                              "give each its own name in label parplan.io/gang");
+    assert_int_equal(bench_ask(&bench, &bare[1], "n2", &answer), ANSWER_ONE);
+    assert_int_equal(bench_ask(&bench, &other, "n3", &answer), ANSWER_REFUSED);
+    /* One that is lost gets its place back, and the Job's pod of that index does not. */
+    other.name = "d";
+    other.index = "1";
+    bench_set_pod(&bench, &other);
+    gang_machine_remove_pod(bench.machine, "u-q");
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    const struct pod_words again = {.name = "r", .gang = "g", .index = "1", .spec = GATE};
+    bench_set_pod(&bench, &again);
+    bench_expect_placed(&bench, "r", "n2");
+    /* And it has the name when they have gone. */
+    gang_machine_remove_pod(bench.machine, "u-r");
+    gang_machine_remove_pod(bench.machine, "u-p");
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "c");
+}
+
+static void the_next_that_has_the_name_gets_a_service_of_its_own(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    struct pod_words pod = {
+        .name = "p", .gang = "g", .size = "1", .spec = GATE "\"subdomain\":\"parplan-g\","};
+    bench_set_pod(&bench, &pod);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_int_equal(bench.services, 1);
+    pod.name = "c";
+    pod.job = "x";
+    bench_set_pod(&bench, &pod);
+    gang_machine_remove_pod(bench.machine, "u-p");
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "c");
+    assert_int_equal(bench.services, 2);
+}
+
+/* So that what the Job's gang is made of does not change while it is released. */
+static void of_a_gang_with_bare_pods_the_owners_goes_first(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    struct pod_words bare = {.name = "p", .gang = "g", .index = "0", .spec = GATE};
+    struct pod_words owned = {.name = "a", .gang = "g", .index = "1", .job = "x", .spec = GATE};
+    bench_set_pod(&bench, &bare);
+    bench_set_pod(&bench, &owned);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_non_null(bench_planned(&bench, "nodes=n[1-2]"));
+    bare.annotations = bench.annotations;
+    bare.version = "2";
+    bench_set_pod(&bench, &bare);
+    bench_expect_placed(&bench, "a", "n2");
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    owned.annotations = RELEASED("n2");
+    owned.spec = PINNED("n2");
+    owned.version = "2";
+    bench_set_pod(&bench, &owned);
+    bench_expect_placed(&bench, "p", "n1");
+}
+
+/* It is released to the place of a pod that was missing, and may be bound there any time. */
+static void what_is_released_keeps_its_place(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    bench_set_released(&bench, &gang);
+    gang_machine_remove_pod(bench.machine, "u-b");
+    struct pod_words other = {.name = "c", .gang = "g", .index = "1", .spec = GATE};
+    bench_set_pod(&bench, &other);
+    bench_expect_placed(&bench, "c", "n2");
+    other.annotations = RELEASED("n2");
+    other.spec = PINNED("n2");
+    other.version = "2";
+    bench_set_pod(&bench, &other);
+    gang.second.name = "d";
+    bench_set_pod(&bench, &gang.second);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    bench_expect_said(&bench, "GangRefused: gang d/g: pod d has index 1, which is pod c's");
+    gang_machine_remove_pod(bench.machine, "u-c");
+    bench_expect_placed(&bench, "d", "n2");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -312,6 +433,10 @@ int main(void)
         cmocka_unit_test(a_gang_that_runs_does_not_grow),
         cmocka_unit_test(a_gang_that_runs_does_not_shrink),
         cmocka_unit_test(the_name_passes_on_when_the_first_is_ending),
+        cmocka_unit_test(a_job_does_not_take_the_name_of_placed_pods_of_no_owner),
+        cmocka_unit_test(the_next_that_has_the_name_gets_a_service_of_its_own),
+        cmocka_unit_test(of_a_gang_with_bare_pods_the_owners_goes_first),
+        cmocka_unit_test(what_is_released_keeps_its_place),
     };
     return unit_test_main("k8s_extender/gang_outsiders", tests, COUNT_OF(tests));
 }
