@@ -103,26 +103,36 @@ static int find_size(struct gang_machine *machine, struct gang *gang)
 
 /* --- slots ------------------------------------------------------------------------- */
 
-/* A Worker of a PyTorchJob counts from the Master on, where there is one. */
+/* 1 or 0: by how much the rank of a Worker that is placed is more than its own index; -1: unknown.
+ */
+static int shift_of(const struct pod_record *pod)
+{
+    const char *rank = pod_record_annotation(pod, ANNOTATION_NODE_RANK);
+    for (unsigned shift = 0; rank && gang_pod_is_placed(pod) && shift < 2; shift++) {
+        char text[16];
+        snprintf(text, sizeof(text), "%u", pod->gang.index + shift);
+        if (strcmp(rank, text) == 0)
+            return (int)shift;
+    }
+    return -1;
+}
+
+/* A Worker of a PyTorchJob counts from the Master on, where there is one. When that is lost, the
+ * ranks that its Workers were given still tell. */
 static void find_master(struct gang *gang)
 {
-    bool workers = false, others = false;
+    bool worker = false, other = false;
+    int shift = -1;
     for (size_t i = 0; i < gang->member_count; i++) {
         const struct pod_record *pod = gang->members[i];
-        char next[16];
-        if (!gang_is_of_holder(gang, pod))
+        if (!gang_speaks(gang, pod))
             continue;
-        others |= !pod->gang.worker;
-        if (!pod->gang.worker)
-            continue;
-        workers = true;
-        const char *rank = pod_record_annotation(pod, ANNOTATION_NODE_RANK);
-        snprintf(next, sizeof(next), "%u", pod->gang.index + 1);
-        if (rank && strcmp(rank, next) == 0)
-            gang->has_master = true;
+        int here = pod->gang.worker ? shift_of(pod) : -1;
+        worker |= pod->gang.worker;
+        other |= !pod->gang.worker;
+        shift = here > shift ? here : shift;
     }
-    if (workers && others)
-        gang->has_master = true;
+    gang->has_master = shift >= 0 ? shift > 0 : worker && other;
 }
 
 uint32_t gang_index_of(const struct gang *gang, const struct pod_record *pod)

@@ -80,7 +80,7 @@ struct gang {
     uint32_t gpus_per_pod;
     int32_t priority;
     enum gang_mode mode;
-    bool has_master;      /* PyTorchJob: workers' indices are one more */
+    bool has_master;      /* of the holder's PyTorchJob: its Workers' indices are one more */
     uint64_t pods_digest; /* of the uids that are present */
     unsigned foreign_gates, foreign_uses;
     struct resource_list requests; /* the largest of each, of all pods that are present */

@@ -62,11 +62,11 @@ static void write_owner(const struct pod_words *words, struct text_buffer *out)
 
 static void write_gang(const struct pod_words *words, struct text_buffer *out)
 {
+    const char *key = words->job ? "batch.kubernetes.io/job-completion-index" : "parplan.io/index";
     text_buffer_add(out, ",\"resourceVersion\":\"%s\",\"labels\":{\"parplan.io/gang\":\"%s\"}",
                     or_else(words->version, "1"), words->gang);
     text_buffer_add(out, ",\"annotations\":{\"parplan.io/size\":\"%s\",\"%s\":\"%s\"%s}",
-                    or_else(words->size, "2"),
-                    words->job ? "batch.kubernetes.io/job-completion-index" : "parplan.io/index",
+                    or_else(words->size, "2"), or_else(words->index_key, key),
                     or_else(words->index, "0"), or_else(words->annotations, ""));
 }
 

@@ -26,6 +26,7 @@ struct pod_words {
     const char *version, *phase;
     const char *job, *created; /* the Job that owns it; its index is then the completion index */
     const char *kind;          /* of that owner, where it is no Job */
+    const char *index_key;     /* what has the index then */
     unsigned gpus;
 };
 

@@ -418,6 +418,129 @@ static void what_is_released_keeps_its_place(void **state)
     bench_expect_placed(&bench, "d", "n2");
 }
 
+/* --- PyTorchJob ------------------------------------------------------------------------- */
+
+#define REPLICA(type) ",\"training.kubeflow.org/replica-type\":\"" type "\""
+#define RANK(rank) ",\"parplan.io/node-rank\":\"" rank "\""
+
+static struct pod_words replica(const char *name, const char *job, const char *index,
+                                const char *annotations)
+{
+    return (struct pod_words){.name = name,
+                              .gang = "g",
+                              .index = index,
+                              .job = job,
+                              .kind = "PyTorchJob",
+                              .index_key = "training.kubeflow.org/replica-index",
+                              .annotations = annotations,
+                              .spec = GATE};
+}
+
+/* The old one's pods are ending when a Job of Workers alone has its name. */
+static void a_master_that_has_gone_counts_no_more(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    struct pod_words master = replica("m", "x", "0", REPLICA("master"));
+    struct pod_words worker = replica("w", "x", "0", REPLICA("worker"));
+    bench_set_pod(&bench, &master);
+    bench_set_pod(&bench, &worker);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "m");
+    master.annotations = REPLICA("master") RANK("0") RELEASED("n1");
+    worker.annotations = REPLICA("worker") RANK("1") RELEASED("n2");
+    master.spec = ON("n1");
+    worker.spec = ON("n2");
+    master.version = worker.version =
+        "2\",\"deletionTimestamp\":\"2026-01-02T00:00:00Z\",\"generateName\":\"a";
+    bench_set_pod(&bench, &master);
+    bench_set_pod(&bench, &worker);
+    bench_set_node(&bench, "n3", true);
+    bench_set_node(&bench, "n4", true);
+    const struct pod_words first = replica("v", "y", "0", REPLICA("worker"));
+    const struct pod_words second = replica("u", "y", "1", REPLICA("worker"));
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "v");
+    assert_non_null(bench_planned(&bench, "nodes=n[3-4]"));
+}
+
+/* What it says of itself is nothing to those of the Job, also when one is made again. */
+static void a_stranger_is_no_master(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    struct pod_words first = replica("w", "x", "0", REPLICA("worker"));
+    struct pod_words second = replica("v", "x", "1", REPLICA("worker"));
+    const struct pod_words stranger = {.name = "c", .gang = "g", .index = "1", .spec = GATE};
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "w");
+    static char outputs[2500];
+    snprintf(outputs, sizeof(outputs), "%s%s", bench.annotations,
+             REPLICA("worker") RANK("0") RELEASED("n1"));
+    first.annotations = outputs;
+    second.annotations = REPLICA("worker") RANK("1") RELEASED("n2");
+    first.spec = ON("n1");
+    second.spec = ON("n2");
+    first.version = second.version = "2";
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
+    bench_set_pod(&bench, &stranger);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    bench_expect_said(&bench, "GangRefused: gang d/g: pod c has index 1, which is pod v's");
+    gang_machine_remove_pod(bench.machine, "u-v");
+    const struct pod_words again = replica("u", "x", "1", REPLICA("worker"));
+    bench_set_pod(&bench, &again);
+    bench_expect_placed(&bench, "u", "n2");
+    assert_non_null(bench_planned(&bench, "\"parplan.io/node-rank\":\"1\""));
+}
+
+/* Nor before they are placed: it is one of three, and the others keep their indices. */
+static void a_pod_beside_workers_is_no_master(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    bench_set_node(&bench, "n3", true);
+    struct pod_words first = replica("w", "x", "0", REPLICA("worker"));
+    struct pod_words second = replica("v", "x", "1", REPLICA("worker"));
+    const struct pod_words beside = {
+        .name = "c", .gang = "g", .index = "2", .size = "3", .spec = GATE};
+    first.size = second.size = "3";
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
+    bench_set_pod(&bench, &beside);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "w");
+    assert_non_null(bench_planned(&bench, "nodes=n[1-3]"));
+}
+
+/* The Master is lost: its Workers' ranks still tell that there is one. */
+static void a_workers_rank_tells_of_the_master(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    struct pod_words worker = replica("w", "x", "0", REPLICA("worker") RANK("1") RELEASED("n2"));
+    worker.spec = ON("n2");
+    bench_set_pod(&bench, &worker);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    const struct pod_words master = replica("m", "x", "0", REPLICA("master"));
+    const struct pod_words doubled = {.name = "c", .gang = "g", .index = "1", .spec = GATE};
+    bench_set_pod(&bench, &doubled);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    bench_expect_said(&bench, "GangRefused: gang d/g: pod c has index 1, which is pod w's");
+    bench_set_pod(&bench, &master);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    assert_string_equal(bench.patched, "m");
+    assert_non_null(bench_planned(&bench, "nodes=n[1-2]"));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -437,6 +560,10 @@ int main(void)
         cmocka_unit_test(the_next_that_has_the_name_gets_a_service_of_its_own),
         cmocka_unit_test(of_a_gang_with_bare_pods_the_owners_goes_first),
         cmocka_unit_test(what_is_released_keeps_its_place),
+        cmocka_unit_test(a_master_that_has_gone_counts_no_more),
+        cmocka_unit_test(a_stranger_is_no_master),
+        cmocka_unit_test(a_pod_beside_workers_is_no_master),
+        cmocka_unit_test(a_workers_rank_tells_of_the_master),
     };
     return unit_test_main("k8s_extender/gang_outsiders", tests, COUNT_OF(tests));
 }
