@@ -87,7 +87,9 @@ static uint32_t slots_wanted(const struct gang *gang)
 static int find_size(struct gang_machine *machine, struct gang *gang)
 {
     struct gang_shape shape;
-    gang->placed_size = gang_shape_find(gang, &shape) ? shape.pods : 0;
+    bool placed = gang_shape_find(gang, &shape);
+    gang->placed_size = placed ? shape.pods : 0;
+    gang->placed_gpus = placed ? shape.gpus_per_pod : 0;
     gang->said_size = given_size(gang);
     if (!gang->said_size)
         gang->said_size = gang->asked_size;
@@ -198,11 +200,6 @@ static bool check_pod(struct gang *gang, const struct pod_record *pod, uint32_t 
 static void seat(struct gang *gang, const struct pod_record *pod, uint32_t index)
 {
     struct gang_slot *slot = &gang->slots[index];
-    if (pod->terminating) {
-        if (pod->node)
-            slot->leaving = pod;
-        return;
-    }
     if (slot->pod && !gang->placed_size && !gang_pod_is_placed(pod) &&
         !gang_pod_is_placed(slot->pod))
         refuse(gang, pod,
@@ -267,20 +264,27 @@ static bool is_doomed(const struct gang_machine *machine, const struct gang_slot
            !cluster_state_node(machine->state, slot->node);
 }
 
+static void note_gone(struct gang *gang, const struct pod_record *pod)
+{
+    uint32_t index = gang_index_of(gang, pod);
+    if (index >= gang->slot_count)
+        return;
+    if (pod->terminating && pod->node && !pod_record_is_over(pod))
+        gang->slots[index].leaving = pod;
+    if (pod->phase == POD_SUCCEEDED && gang_is_of_holder(gang, pod))
+        gang->slots[index].ended = pod;
+}
+
 static void admit(struct gang *gang, const struct pod_record *pod)
 {
     uint32_t index = gang_index_of(gang, pod);
-    bool has_slot = index < gang->slot_count;
-    if (pod->terminating && !pod_record_is_over(pod) && has_slot)
-        seat(gang, pod, index);
-    if (pod->phase == POD_SUCCEEDED && has_slot && gang_is_of_holder(gang, pod))
-        gang->slots[index].ended = pod;
     if (!gang_pod_is_live(pod))
         return;
     bool sound = !pod->gang.problem && index < gang->size;
-    if (!gang_is_of_holder(gang, pod) || (!sound && may_be_outsider(gang, pod)))
+    bool outside = sound ? gang_is_misfit(gang, pod, index) : may_be_outsider(gang, pod);
+    if (outside || !gang_is_of_holder(gang, pod))
         gang->outsiders++;
-    else if (check_pod(gang, pod, index) && has_slot)
+    else if (check_pod(gang, pod, index) && index < gang->slot_count)
         seat(gang, pod, index);
 }
 
@@ -290,6 +294,8 @@ static int fill_slots(const struct gang_machine *machine, struct gang *gang)
         gang->slots[i].pod = gang->slots[i].leaving = gang->slots[i].ended = NULL;
     find_master(gang);
     gang->outsiders = 0;
+    for (size_t i = 0; i < gang->member_count; i++)
+        note_gone(gang, gang->members[i]);
     for (size_t i = 0; gang->size && i < gang->member_count; i++)
         admit(gang, gang->members[i]);
     gang->present = gang->bound = gang->promised = gang->strays = 0;

@@ -81,6 +81,23 @@ const struct pod_record *gang_first_member(const struct gang *gang)
     return NULL;
 }
 
+static bool asks_otherwise(const struct gang *gang, const struct pod_record *pod)
+{
+    return gang->placed_gpus && resource_list_gpus(&pod->requests, NULL) != gang->placed_gpus;
+}
+
+/* What is released already was let in before. */
+static bool comes_late(const struct gang *gang, const struct pod_record *pod, uint32_t index)
+{
+    return gang->placed_size && gang->slots[index].ended && !gang_speaks(gang, pod) &&
+           !gang_promise_of(pod);
+}
+
+bool gang_is_misfit(const struct gang *gang, const struct pod_record *pod, uint32_t index)
+{
+    return asks_otherwise(gang, pod) || comes_late(gang, pod, index);
+}
+
 /* --- why --------------------------------------------------------------------------------- */
 
 static const char *kind_of(const struct pod_record *pod)
@@ -140,13 +157,39 @@ static void tell_size(const struct gang *gang, const struct pod_record *pod, uin
              gang->plan ? gang->plan->id : "", pod->name, index, kind_of(pod));
 }
 
+/* Of a pod that has an index of the gang's. */
+static bool tell_index(const struct gang *gang, const struct pod_record *pod, uint32_t index,
+                       char text[GANG_REASON_BYTES])
+{
+    const struct gang_slot *slot = &gang->slots[index];
+    if (asks_otherwise(gang, pod))
+        snprintf(text, GANG_REASON_BYTES,
+                 "gang %s runs with pods of %" PRIu32 " GPUs; pod %s asks for %" PRIu64
+                 " and is none of them: make it anew with %" PRIu32
+                 ", or without label " LABEL_GANG,
+                 gang->key, gang->placed_gpus, pod->name, resource_list_gpus(&pod->requests, NULL),
+                 gang->placed_gpus);
+    else if (slot->pod)
+        snprintf(text, GANG_REASON_BYTES,
+                 "gang %s: pod %s has index %" PRIu32 ", which is pod %s's; each index must be "
+                 "there once: give each job a label " LABEL_GANG " of its own",
+                 gang->key, pod->name, index, slot->pod->name);
+    else if (comes_late(gang, pod, index))
+        snprintf(text, GANG_REASON_BYTES,
+                 "gang %s: pod %s has index %" PRIu32 ", whose pod %s has succeeded; only its "
+                 "owner can begin that anew: make pod %s anew without label " LABEL_GANG,
+                 gang->key, pod->name, index, slot->ended->name, pod->name);
+    else
+        return false;
+    return true;
+}
+
 bool gang_outsider_reason(const struct gang *gang, const struct pod_record *pod,
                           char text[GANG_REASON_BYTES])
 {
     uint32_t index = gang_index_of(gang, pod);
     const struct gang_slot *slot = index < gang->slot_count ? &gang->slots[index] : NULL;
-    const struct pod_record *seated = slot ? slot->pod : NULL;
-    if (!gang_pod_is_live(pod) || (seated && strcmp(seated->uid, pod->uid) == 0))
+    if (!gang_pod_is_live(pod) || (slot && slot->pod && strcmp(slot->pod->uid, pod->uid) == 0))
         return false;
     if (!gang_is_of_holder(gang, pod)) {
         tell_holder(gang, pod, text);
@@ -161,13 +204,8 @@ bool gang_outsider_reason(const struct gang *gang, const struct pod_record *pod,
         snprintf(text, GANG_REASON_BYTES,
                  "gang %s: pod %s has no index; set annotation " ANNOTATION_INDEX, gang->key,
                  pod->name);
-    } else if (seated) {
-        snprintf(text, GANG_REASON_BYTES,
-                 "gang %s: pod %s has index %" PRIu32 ", which is pod %s's; each index must be "
-                 "there once: give each job a label " LABEL_GANG " of its own",
-                 gang->key, pod->name, index, seated->name);
     } else {
-        return false;
+        return tell_index(gang, pod, index, text);
     }
     return true;
 }

@@ -2,7 +2,8 @@
 /*
  * gang_outsiders: pods that say that they belong to a gang, and do not count as its pods: of
  * another Job (or whatever owns them) that uses the gang's name, beyond the size with which it was
- * placed, or of an index that another pod has. They must not stop those that do belong.
+ * placed, of an index that another pod has, or unlike those that are placed (gang_is_misfit). They
+ * must not stop those that do belong.
  *
  * Of several owners (gang_identity.unit) the one holds the name of which a pod is released, else
  * the one of which a pod is bound, else the one whose first pod was created first; then the uids
@@ -34,6 +35,9 @@ bool gang_is_of_holder(const struct gang *gang, const struct pod_record *pod);
 bool gang_speaks(const struct gang *gang, const struct pod_record *pod);
 /* The first member that is live and speaks; NULL: none. */
 const struct pod_record *gang_first_member(const struct gang *gang);
+/* Whether that index of a gang that is placed is not for the pod: it asks for other GPUs than the
+ * others, or the index is done, and only one that speaks may begin it anew. */
+bool gang_is_misfit(const struct gang *gang, const struct pod_record *pod, uint32_t index);
 /* Whether the pod is an outsider of a gang that is refreshed; then the text is one line that says
  * why. */
 bool gang_outsider_reason(const struct gang *gang, const struct pod_record *pod,

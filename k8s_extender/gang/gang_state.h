@@ -73,10 +73,10 @@ struct gang {
     uint32_t present, bound, promised;
     uint32_t strays; /* of those that are bound */
     uint32_t done; /* indices whose pod has succeeded: nobody waits for another; only once begun */
-    uint32_t holder, outsiders; /* gang_outsiders.h: the unit whose pods count; 0: all */
-    bool unowned;               /* holder is 0, and only bare pods count */
-    uint32_t placed_size;       /* as which it was placed, by its pods' annotations; 0: it is not */
-    uint32_t said_size;         /* what pods or owner say; 0: unknown */
+    uint32_t holder, outsiders;        /* gang_outsiders.h: the unit whose pods count; 0: all */
+    bool unowned;                      /* holder is 0, and only bare pods count */
+    uint32_t placed_size, placed_gpus; /* as which it was placed, by what its pods say; 0: not */
+    uint32_t said_size;                /* what pods or owner say; 0: unknown */
     uint32_t gpus_per_pod;
     int32_t priority;
     enum gang_mode mode;

@@ -400,6 +400,7 @@ static void what_is_released_keeps_its_place(void **state)
     (void)state;
     CLEANUP_DONE(bench) struct bench bench;
     struct released_gang gang;
+    struct gang_answer answer;
     bench_init(&bench);
     bench_set_released(&bench, &gang);
     gang_machine_remove_pod(bench.machine, "u-b");
@@ -414,8 +415,97 @@ static void what_is_released_keeps_its_place(void **state)
     bench_set_pod(&bench, &gang.second);
     assert_int_equal(bench_run(&bench), TASK_NONE);
     bench_expect_said(&bench, "GangRefused: gang d/g: pod d has index 1, which is pod c's");
+    /* Also where one that was bound by hand has succeeded meanwhile. */
+    struct pod_words done = gang.second;
+    done.name = "e";
+    done.phase = "Succeeded";
+    done.spec = ON("n1");
+    bench_set_pod(&bench, &done);
+    assert_int_equal(bench_run(&bench), TASK_NONE);
+    assert_int_equal(bench_ask(&bench, &other, "n2", &answer), ANSWER_ONE);
+    gang_machine_remove_pod(bench.machine, "u-e");
     gang_machine_remove_pod(bench.machine, "u-c");
     bench_expect_placed(&bench, "d", "n2");
+}
+
+/* It would have the place of a pod that is missing, bound or not, first of all or not. */
+static void what_asks_for_other_gpus_stops_no_placed_gang(void **state)
+{
+    (void)state;
+    static const char *const indices[] = {"0", "1"}, *const specs[] = {GATE, ON("n3")};
+    for (unsigned turn = 0; turn < 4; turn++) {
+        CLEANUP_DONE(bench) struct bench bench;
+        struct released_gang gang;
+        struct gang_answer answer;
+        bool first = turn % 2 == 0;
+        bench_init(&bench);
+        bench_set_node(&bench, "n3", true);
+        bench_set_released(&bench, &gang);
+        gang.second.annotations = RELEASED("n2");
+        gang.second.spec = PINNED("n2");
+        gang.second.version = "2";
+        bench_set_pod(&bench, &gang.second);
+        gang_machine_remove_pod(bench.machine, first ? "u-a" : "u-b");
+        const struct pod_words other = {.name = "c",
+                                        .gang = "g",
+                                        .index = indices[turn % 2],
+                                        .spec = specs[turn / 2],
+                                        .gpus = 4};
+        bench_set_pod(&bench, &other);
+        assert_int_equal(bench_run(&bench), TASK_NONE);
+        bench_expect_said(&bench,
+                          "GangRefused: gang d/g runs with pods of 8 GPUs; pod c asks for 4 and is "
+                          "none of them: make it anew with 8, or without label parplan.io/gang");
+        if (first)
+            assert_int_equal(bench_ask(&bench, &gang.second, "n2", &answer), ANSWER_ONE);
+        struct pod_words again = first ? gang.first : gang.second;
+        again.name = "d";
+        again.annotations = NULL;
+        again.spec = GATE;
+        bench_set_pod(&bench, &again);
+        assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+        assert_string_equal(bench.patched, "d");
+    }
+}
+
+/* A pod of no owner does not begin anew what has succeeded; one of the Job's does. Either may be
+ * heard of first. */
+static void a_done_index_is_no_strangers(void **state)
+{
+    (void)state;
+    for (unsigned turn = 0; turn < 2; turn++) {
+        CLEANUP_DONE(bench) struct bench bench;
+        struct released_gang gang;
+        bench_init(&bench);
+        bench_set_released(&bench, &gang);
+        const struct pod_words other = {.name = "c", .gang = "g", .index = "1", .spec = GATE};
+        if (turn)
+            bench_set_pod(&bench, &other);
+        gang.second.annotations = RELEASED("n2");
+        gang.second.spec = ON("n2");
+        gang.second.version = "2";
+        gang.second.phase = "Succeeded";
+        if (turn) {
+            gang_machine_remove_pod(bench.machine, "u-b");
+            assert_int_equal(gang_machine_tick(bench.machine, 1), 0);
+        }
+        bench_set_pod(&bench, &gang.second);
+        bench_set_pod(&bench, &other);
+        assert_int_equal(bench_run(&bench), TASK_NONE);
+        bench_expect_said(&bench,
+                          "GangRefused: gang d/g: pod c has index 1, whose pod b has succeeded; "
+                          "only its owner can begin that anew: make pod c anew without label "
+                          "parplan.io/gang");
+        struct gang_counts counts;
+        gang_machine_count(bench.machine, &counts);
+        assert_int_equal(counts.gangs[GANG_RUNNING], 1);
+        gang.second.name = "d";
+        gang.second.phase = NULL;
+        gang.second.annotations = NULL;
+        gang.second.spec = GATE;
+        bench_set_pod(&bench, &gang.second);
+        bench_expect_placed(&bench, "d", "n2");
+    }
 }
 
 /* --- PyTorchJob ------------------------------------------------------------------------- */
@@ -560,6 +650,8 @@ int main(void)
         cmocka_unit_test(the_next_that_has_the_name_gets_a_service_of_its_own),
         cmocka_unit_test(of_a_gang_with_bare_pods_the_owners_goes_first),
         cmocka_unit_test(what_is_released_keeps_its_place),
+        cmocka_unit_test(what_asks_for_other_gpus_stops_no_placed_gang),
+        cmocka_unit_test(a_done_index_is_no_strangers),
         cmocka_unit_test(a_master_that_has_gone_counts_no_more),
         cmocka_unit_test(a_stranger_is_no_master),
         cmocka_unit_test(a_pod_beside_workers_is_no_master),
