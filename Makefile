@@ -553,6 +553,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/gang_outsiders_test.c \
 	tests/unit/k8s_extender/gang_limits_test.c \
 	tests/unit/k8s_extender/gang_trouble_test.c \
+	tests/unit/k8s_extender/gang_turns_test.c \
 	tests/unit/k8s_extender/admission_test.c \
 	tests/unit/k8s_extender/extender_wire_test.c \
 	tests/unit/k8s_extender/gang_events_test.c \

@@ -279,7 +279,8 @@ static void forget_tasks(struct gang *gang)
     gang->short_told_at = gang->told_at = 0;
     gang->has_service = false;
     gang->service_at = gang->service_pause = 0;
-    gang->wants_plan = gang->tried = gang->withdrawing = gang->late = false;
+    gang->wants_plan = gang->tried = gang->possible = gang->withdrawing = gang->late = false;
+    gang->barred_by = 0;
     gang->attempt = ATTEMPT_PLAIN;
     gang->rejected_id[0] = gang->base_id[0] = '\0';
     gang->dirty = true;

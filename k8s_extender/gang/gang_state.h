@@ -106,7 +106,10 @@ struct gang {
     const struct gang_plan *plan;         /* one of the two, or NULL */
 
     /* gang_tasks.c: what the leader is about. */
-    bool wants_plan, possible;
+    bool wants_plan;
+    bool possible;        /* of the last plan that was asked for after long: it could have the empty
+                             cluster */
+    uint64_t barred_by;   /* arrival of the gang behind which it was told to wait; 0: none */
     uint64_t plan_number; /* asked for; 0: not */
     enum plan_attempt attempt;
     enum gang_outcome outcome; /* of the last plan */

@@ -516,7 +516,7 @@ static int check_size(const struct gang_problem *problem, struct error_info *err
     return 0;
 }
 
-struct gang_plan *gang_plan_create(const struct gang_problem *problem,
+static struct gang_plan *plan_once(const struct gang_problem *problem,
                                    const struct gang_plan_sources *sources, struct error_info *err)
 {
     CLEANUP(gang_plan) struct gang_plan *plan = create_empty(problem, err);
@@ -542,6 +542,22 @@ struct gang_plan *gang_plan_create(const struct gang_problem *problem,
         plan->outcome = planning.refusal;
         snprintf(plan->reason, sizeof(plan->reason), "%s", why.text);
     }
+    return move_pointer(plan);
+}
+
+struct gang_plan *gang_plan_create(const struct gang_problem *problem,
+                                   const struct gang_plan_sources *sources, struct error_info *err)
+{
+    CLEANUP(gang_plan) struct gang_plan *plan = plan_once(problem, sources, err);
+    if (!plan || plan->outcome != GANG_NO_FIT || !problem->empty)
+        return move_pointer(plan);
+    struct gang_problem alone = *problem;
+    alone.candidates = problem->empty;
+    alone.candidate_count = problem->empty_count;
+    CLEANUP(gang_plan) struct gang_plan *other = plan_once(&alone, sources, err);
+    if (!other)
+        return NULL;
+    plan->fits_empty = other->outcome == GANG_PLANNED;
     return move_pointer(plan);
 }
 

@@ -56,6 +56,10 @@ struct gang_problem {
     struct cluster_view *view;               /* one reference of the problem's own */
     const struct gang_candidate *candidates; /* ascending by node */
     size_t candidate_count;
+    /* The same if no other pod were there: where the first ones do not do these are tried too, to
+     * tell what cannot be now from what can never be. NULL: that is not asked. */
+    const struct gang_candidate *empty;
+    size_t empty_count;
     uint32_t turned_away[AWAY_COUNT]; /* nodes; all 0: not counted */
     /* Of AWAY_SMALL and AWAY_SHORT: what the first such node lacks, and the most that one has. */
     struct resource_lack lacks[AWAY_COUNT];
@@ -87,6 +91,7 @@ enum gang_outcome {
 struct gang_plan {
     enum gang_outcome outcome;
     char reason[GANG_REASON_BYTES]; /* one sentence: why not; or what was chosen and why */
+    bool fits_empty;                /* GANG_NO_FIT: with the problem's `empty` it would fit */
     bool no_spare;                  /* GANG_NO_FIT of a replan: there is room, but a TP group's
                                      * NVLink domain has none */
     char id[GANG_PLAN_ID_BYTES];    /* of key, degrees, order and nodes */

@@ -17,7 +17,7 @@ static uint32_t candidate_of(const struct gang_problem *problem, uint32_t node)
 static bool fill(const struct gang_problem *problem, uint32_t *slots, uint32_t *ret_nodes)
 {
     uint32_t next = 0;
-    for (uint32_t i = 0; i < problem->candidate_count; i++)
+    for (size_t i = 0; i < problem->candidate_count; i++)
         slots[i] = problem->candidates[i].slots;
     for (uint32_t i = 0; i < problem->pods; i++) {
         uint32_t node = problem->fixed ? problem->fixed[i] : VIEW_NODE_NONE;
@@ -68,6 +68,20 @@ static void set_degrees(const struct gang_problem *problem, struct gang_plan *pl
         problem->pods * problem->gpus_per_pod / (unsigned)tp;
 }
 
+/* Whether they would if nobody else were there. */
+static int fill_empty(const struct gang_problem *problem, uint32_t *nodes, bool *ret)
+{
+    struct gang_problem alone = *problem;
+    alone.candidates = problem->empty;
+    alone.candidate_count = problem->empty_count;
+    CLEANUP_MEMORY uint32_t *slots =
+        memory_allocate_array(problem->empty_count + 1, sizeof(*slots));
+    if (!slots)
+        return -1;
+    *ret = problem->empty && fill(&alone, slots, nodes);
+    return 0;
+}
+
 struct gang_plan *fake_planner_plan(const struct gang_problem *problem)
 {
     CLEANUP(arena) struct arena *arena = arena_create((size_t)8 << 20);
@@ -86,6 +100,8 @@ struct gang_plan *fake_planner_plan(const struct gang_problem *problem)
     set_degrees(problem, plan);
     if (!fill(problem, slots, nodes)) {
         snprintf(plan->reason, sizeof(plan->reason), "%u pods do not fit", problem->pods);
+        if (fill_empty(problem, nodes, &plan->fits_empty) < 0)
+            return NULL;
     } else {
         if (name_nodes(plan, problem, nodes) < 0)
             return NULL;

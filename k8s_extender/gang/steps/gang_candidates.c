@@ -134,6 +134,7 @@ bool gang_share_group(const struct gang *gang, uint32_t first, uint32_t second)
 struct demand {
     const char *owner; /* whose reservations do not count; NULL: nobody's */
     uint32_t pods;
+    bool empty; /* whether the empty cluster would do is asked too */
     const struct resource_list *requests;
     struct resource_list gpus;       /* the GPUs alone, in the problem's arena */
     const struct pod_record **kinds; /* one pod of each kind, as far as nodes are concerned */
@@ -234,24 +235,27 @@ static enum node_unfit unfit_for_any(const struct node_record *node, const struc
     return unfit;
 }
 
-/* Slots of one node; what turns it away is counted. *capacity grows by what it could ever hold. */
+/* Slots of one node; what turns it away is counted. *ret_capacity: what it could ever hold. */
 static uint32_t slots_of(const struct gang_machine *machine, const struct node_record *node,
                          const struct demand *demand, struct gang_problem *problem,
-                         uint64_t *capacity)
+                         uint32_t *ret_capacity)
 {
     const struct node_tally *tally =
         demand->tallies ? node_tallies_find(demand->tallies, node->name) : NULL;
     uint32_t bound = tally ? tally->bound : 0, fixed = tally ? tally->promised : 0;
     enum node_unfit unfit = unfit_for_any(node, demand);
     uint32_t room = 0;
+    *ret_capacity = 0;
     if (unfit == NODE_FITS) {
         room = cluster_state_room(machine->state, node->name, demand->requests, demand->owner,
                                   demand->pods);
-        *capacity +=
+        *ret_capacity =
             cluster_state_capacity(machine->state, node->name, demand->requests, demand->pods);
     }
     if (room + bound == 0 && fixed == 0)
         problem->turned_away[turned_away(machine, node->name, demand, unfit, problem)]++;
+    if (*ret_capacity < fixed)
+        *ret_capacity = fixed;
     return room + bound > fixed ? room + bound : fixed;
 }
 
@@ -261,28 +265,39 @@ static int compare_candidates(const void *left, const void *right)
     return (first->node > second->node) - (first->node < second->node);
 }
 
-/* Returns whether the pods could have the cluster if it were empty; -1: out of memory. */
+static void add_candidate(struct gang_candidate *candidates, size_t *count, uint32_t node,
+                          uint32_t slots, uint32_t most)
+{
+    if (candidates && slots)
+        candidates[(*count)++] =
+            (struct gang_candidate){.node = node, .slots = slots < most ? slots : most};
+}
+
 static int find_candidates(struct gang_machine *machine, const struct demand *demand,
                            struct gang_problem *problem)
 {
     const struct node_record *const *nodes = cluster_state_nodes(machine->state);
     size_t count = cluster_state_node_count(machine->state);
     struct gang_candidate *found = arena_allocate_array(problem->arena, count + 1, sizeof(*found));
-    uint64_t capacity = 0;
-    if (!found || (count && !nodes))
+    struct gang_candidate *empty =
+        demand->empty ? arena_allocate_array(problem->arena, count + 1, sizeof(*empty)) : NULL;
+    if (!found || (demand->empty && !empty) || (count && !nodes))
         return -1;
     for (size_t i = 0; i < count; i++) {
-        uint32_t node = cluster_view_find(problem->view, nodes[i]->name);
-        uint32_t slots =
-            node == VIEW_NODE_NONE ? 0 : slots_of(machine, nodes[i], demand, problem, &capacity);
-        if (slots)
-            found[problem->candidate_count++] = (struct gang_candidate){
-                .node = node, .slots = slots < demand->pods ? slots : demand->pods};
+        uint32_t node = cluster_view_find(problem->view, nodes[i]->name), capacity;
+        if (node == VIEW_NODE_NONE)
+            continue;
+        uint32_t slots = slots_of(machine, nodes[i], demand, problem, &capacity);
+        add_candidate(found, &problem->candidate_count, node, slots, demand->pods);
+        add_candidate(empty, &problem->empty_count, node, capacity, demand->pods);
+        problem->could_hold += capacity;
     }
     qsort(found, problem->candidate_count, sizeof(*found), compare_candidates);
+    if (empty)
+        qsort(empty, problem->empty_count, sizeof(*empty), compare_candidates);
     problem->candidates = found;
-    problem->could_hold = capacity;
-    return capacity >= demand->pods;
+    problem->empty = empty;
+    return 0;
 }
 
 /* The parts of a problem that a pod says. */
@@ -420,15 +435,18 @@ static const struct pod_record *speaker(const struct gang *gang)
     return first;
 }
 
-int gang_problem_create(struct gang_machine *machine, struct gang *gang, struct gang_problem **ret,
-                        struct error_info *err)
+int gang_problem_create(struct gang_machine *machine, struct gang *gang, bool with_empty,
+                        struct gang_problem **ret, struct error_info *err)
 {
     CLEANUP(gang_problem)
     struct gang_problem *problem =
         open_problem(machine, gang->key, gang->size, gang->gpus_per_pod, err);
     CLEANUP_DONE(node_tallies) struct node_tallies tallies = {.count = 0};
-    struct demand demand = {
-        .owner = gang->key, .pods = gang->size, .requests = &gang->requests, .tallies = &tallies};
+    struct demand demand = {.owner = gang->key,
+                            .pods = gang->size,
+                            .empty = with_empty,
+                            .requests = &gang->requests,
+                            .tallies = &tallies};
     if (!problem)
         return -1;
     if (node_tallies_init(&tallies, gang->size) < 0)
@@ -439,12 +457,9 @@ int gang_problem_create(struct gang_machine *machine, struct gang *gang, struct 
         return 0;
     }
     if (fixed < 0 || copy_pod(problem, speaker(gang)) < 0 ||
-        find_gpus(&demand, problem->arena) < 0 || find_kinds(gang, &demand, problem->arena) < 0)
+        find_gpus(&demand, problem->arena) < 0 || find_kinds(gang, &demand, problem->arena) < 0 ||
+        find_candidates(machine, &demand, problem) < 0)
         return error_set_memory(err);
-    int possible = find_candidates(machine, &demand, problem);
-    if (possible < 0)
-        return error_set_memory(err);
-    gang->possible = possible;
     if (problem->fixed)
         set_degrees(gang, problem);
     problem->anew = !gang_has_begun(gang);

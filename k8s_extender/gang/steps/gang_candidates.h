@@ -20,9 +20,10 @@ int gang_judge(struct gang_machine *machine, struct gang *gang, struct gang_judg
 
 /* Everything that planning needs, as a copy. Pods that are bound or released, and unless nothing is
  * those that have a good node, keep it; with ATTEMPT_MOVE not those that share a TP group with a
- * lost one. *ret: NULL where it cannot be asked now: gang->reason says why. */
-int gang_problem_create(struct gang_machine *machine, struct gang *gang, struct gang_problem **ret,
-                        struct error_info *err);
+ * lost one. with_empty: whether it could have the empty cluster is asked too. *ret: NULL where it
+ * cannot be asked now: gang->reason says why. */
+int gang_problem_create(struct gang_machine *machine, struct gang *gang, bool with_empty,
+                        struct gang_problem **ret, struct error_info *err);
 /* Of so many pods like that one, of no gang. */
 struct gang_problem *gang_problem_like(struct gang_machine *machine, const struct pod_record *pod,
                                        uint32_t pods, struct error_info *err);

@@ -32,6 +32,13 @@ bool gang_plan_is_due(const struct gang_machine *machine, struct gang *gang)
     return false;
 }
 
+/* What stands in gang->reason. */
+static void tell(struct gang_machine *machine, const struct gang *gang, bool warning,
+                 const char *reason)
+{
+    gang_events_add(&machine->events, gang_spokesman(gang), warning, reason, gang->reason);
+}
+
 /* --- whose turn it is ---------------------------------------------------------------- */
 
 static bool comes_before(const struct gang *gang, const struct gang *other)
@@ -43,14 +50,19 @@ static bool comes_before(const struct gang *gang, const struct gang *other)
     return gang->arrival < other->arrival;
 }
 
+static bool has_waited_long(const struct gang_machine *machine, const struct gang *gang)
+{
+    return gang->waiting_since && machine->now > gang->waiting_since &&
+           machine->now - gang->waiting_since >= machine->settings.patience_milliseconds;
+}
+
 /* Whether those behind it have to wait: it has waited for long, and could have the empty cluster.
  */
 static bool bars(const struct gang_machine *machine, const struct gang *gang)
 {
-    uint64_t patience = machine->settings.patience_milliseconds;
     return gang->tried && gang->possible && !gang_has_begun(gang) && !gang->plan &&
-           gang->outcome == GANG_NO_FIT && gang->waiting_since && gang->present == gang->size &&
-           machine->now - gang->waiting_since >= patience;
+           gang->outcome == GANG_NO_FIT && gang->present == gang->size &&
+           has_waited_long(machine, gang);
 }
 
 static struct gang *first_of(const struct gang_machine *machine, bool barring)
@@ -65,11 +77,34 @@ static struct gang *first_of(const struct gang_machine *machine, bool barring)
     return first;
 }
 
-static void tell_order(const struct gang_machine *machine, const struct gang *next)
+static bool is_barred(const struct gang *gang, const struct gang *bar)
+{
+    return bar && bar != gang && !gang_has_begun(gang) && comes_before(bar, gang);
+}
+
+/* The same text for as long as it waits behind that one: it is one event. */
+static void tell_barred(struct gang_machine *machine, struct gang *gang, const struct gang *bar)
+{
+    snprintf(gang->reason, sizeof(gang->reason),
+             "gang %s waits behind gang %s, which has not fitted for more than %" PRIu64
+             " s and must not be passed any more; to go first give this one a higher priority, or "
+             "delete that one",
+             gang->key, bar->key, machine->settings.patience_milliseconds / 1000);
+    if (gang->barred_by != bar->arrival)
+        tell(machine, gang, true, "GangWaiting");
+    gang->barred_by = bar->arrival;
+}
+
+/* next: the one that is planned now; NULL: all wait behind bar. */
+static void tell_order(struct gang_machine *machine, const struct gang *next,
+                       const struct gang *bar)
 {
     for (size_t i = 0; i < machine->gang_count; i++) {
         struct gang *gang = machine->gangs[i];
-        if (gang->wants_plan && gang != next && !gang->tried)
+        bool waits = gang->wants_plan && gang != next;
+        if (waits && is_barred(gang, bar))
+            tell_barred(machine, gang, bar);
+        else if (waits && next && !gang->tried)
             snprintf(gang->reason, sizeof(gang->reason),
                      "gang %s waits for its turn to be planned, behind gang %s", gang->key,
                      next->key);
@@ -83,16 +118,12 @@ int gang_plan_next(struct gang_machine *machine, struct gang_task *ret)
     struct gang *bar = gang ? first_of(machine, true) : NULL;
     if (!gang)
         return 0;
-    if (bar && bar != gang && !gang_has_begun(gang) && comes_before(bar, gang)) {
-        snprintf(gang->reason, sizeof(gang->reason),
-                 "gang %s waits behind gang %s, which has waited for %" PRIu64
-                 " s and must not be passed any more",
-                 gang->key, bar->key, (machine->now - bar->waiting_since) / 1000);
+    bool barred = is_barred(gang, bar);
+    tell_order(machine, barred ? NULL : gang, bar);
+    if (barred)
         return 0;
-    }
-    tell_order(machine, gang);
     struct gang_problem *problem = NULL;
-    if (gang_problem_create(machine, gang, &problem, &err) < 0)
+    if (gang_problem_create(machine, gang, has_waited_long(machine, gang), &problem, &err) < 0)
         return -1;
     gang->wants_plan = false;
     gang->tried_at = machine->now;
@@ -100,6 +131,7 @@ int gang_plan_next(struct gang_machine *machine, struct gang_task *ret)
     if (problem)
         return gang_task_plan(machine, gang, problem, ret);
     gang->tried = true;
+    gang->possible = false;
     gang->outcome = GANG_NO_FIT;
     gang->tried_frees = gang->asked_frees;
     gang->retry_at = machine->now + TASK_RETRY_MILLISECONDS;
@@ -152,12 +184,6 @@ static void name_stray(struct gang *gang)
     }
 }
 
-static void tell(struct gang_machine *machine, const struct gang *gang, bool warning,
-                 const char *reason)
-{
-    gang_events_add(&machine->events, gang_spokesman(gang), warning, reason, gang->reason);
-}
-
 /* on-no-spare: move. The pods of a lost one's TP group that are placed go; their successors are
  * planned together with it. */
 static bool condemn_group(struct gang *gang)
@@ -188,6 +214,7 @@ static void postpone(struct gang_machine *machine, struct gang *gang, const stru
 {
     gang->tried = true;
     gang->outcome = plan->outcome;
+    gang->possible = plan->fits_empty;
     gang->tried_frees = gang->asked_frees;
     gang->retry_at = machine->now + machine->settings.retry_milliseconds;
     set_reason(gang, plan);

@@ -270,6 +270,41 @@ static void what_does_not_lie_together_now_may_later(void **state)
     assert_non_null(strstr(plan->reason, "do not lie together"));
 }
 
+/* Only of what does not fit now is asked whether it could have the empty cluster. */
+static void tells_what_can_never_be(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *annotations;
+        size_t free;
+        bool fits_empty;
+        const char *words;
+    } cases[] = {
+        {"tp=8", 1, true, "needs 4 nodes of 8 GPUs, 1 is free"},
+        {"tp=8 spare=2", 4, true, "and 2 to spare"},
+        {"tp=8 spare=3", 6, false, "and 3 to spare"}, /* room for the pods alone */
+        {"model=llama3-405b", 6, false, "nothing fits: "},
+        {"model=llama3-405b", 1, false, "needs 4 nodes"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        CLEANUP_DONE(gang_fixture) struct gang_fixture fixture;
+        assert_int_equal(gang_fixture_init(&fixture, "dgx-h100:6", NULL, 4, 8, &err), 0);
+        assert_int_equal(gang_fixture_annotate(&fixture, cases[i].annotations, &err), 0);
+        fixture.problem.candidate_count = cases[i].free;
+        CLEANUP(gang_plan) struct gang_plan *unasked = gang_fixture_plan(&fixture, &err);
+        assert_non_null(unasked);
+        assert_false(unasked->fits_empty);
+        fixture.problem.empty = fixture.candidates;
+        fixture.problem.empty_count = 6;
+        CLEANUP(gang_plan) struct gang_plan *plan = gang_fixture_plan(&fixture, &err);
+        assert_non_null(plan);
+        assert_int_equal(plan->outcome, GANG_NO_FIT);
+        assert_non_null(strstr(plan->reason, cases[i].words));
+        assert_int_equal(plan->fits_empty, cases[i].fits_empty);
+    }
+}
+
 /* One node with a broken GPU among many must not stop a gang that does not need it. */
 static void sound_nodes_are_preferred(void **state)
 {
@@ -343,6 +378,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rank_order_decides_which_pod_goes_where),
     cmocka_unit_test(spare_nodes_lie_near),
     cmocka_unit_test(what_does_not_lie_together_now_may_later),
+    cmocka_unit_test(tells_what_can_never_be),
     cmocka_unit_test(sound_nodes_are_preferred),
     cmocka_unit_test(unknown_gpus_need_degrees),
     cmocka_unit_test(fails_cleanly),
