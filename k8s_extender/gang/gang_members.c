@@ -12,10 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REQUESTS_MAXIMUM_BYTES ((size_t)1 << 20)
 #define SLOTS_AT_FIRST 16u
 #define SLOTS_FOR_A_POD 4u /* that is there */
 #define OWNER_NONE 2u /* the pods have none; units and digests of owners are odd */
+/* RESOURCE_LIST_MAXIMUM_OTHERS names at their longest are a third of it. */
+#define REQUESTS_MAXIMUM_BYTES ((size_t)1 << 16)
 
 /* What is wrong first stays. */
 __attribute__((format(printf, 3, 4))) static void
@@ -363,27 +364,36 @@ static bool all_ask_alike(const struct gang *gang)
     return true;
 }
 
+/* The largest of each, of all pods; of a gang with too many kinds of resources the first ones. */
+static void add_requests(struct gang *gang, struct resource_list *most,
+                         struct resource_amount others[RESOURCE_LIST_MAXIMUM_OTHERS])
+{
+    for (uint32_t i = 0; i < gang->slot_count; i++) {
+        const struct pod_record *pod = gang->slots[i].pod;
+        unsigned left_out = pod && !requests_equal(&pod->requests, most)
+                                ? requests_raise(most, others, &pod->requests)
+                                : 0;
+        if (left_out)
+            refuse(gang, pod,
+                   "gang %s: pod %s asks for %u kinds of resources beyond the %u that the pods of "
+                   "a gang may ask for together; let all of them ask for the same ones",
+                   gang->key, pod->name, left_out, RESOURCE_LIST_MAXIMUM_OTHERS);
+    }
+}
+
 /* Reservations are released by what they were made for: they go before that changes. */
 static int find_requests(struct gang_machine *machine, struct gang *gang)
 {
-    const struct gang_slot *first = first_slot(gang);
-    if (!first || (gang->requests_arena && all_ask_alike(gang)))
+    struct resource_amount others[RESOURCE_LIST_MAXIMUM_OTHERS];
+    struct resource_list found = {.others = others}, most;
+    if (!first_slot(gang) || (gang->requests_arena && all_ask_alike(gang)))
+        return 0;
+    add_requests(gang, &found, others);
+    if (gang->requests_arena && requests_equal(&found, &gang->requests))
         return 0;
     CLEANUP(arena) struct arena *arena = arena_create(REQUESTS_MAXIMUM_BYTES);
-    struct resource_list most;
-    if (!arena || resource_list_copy(&first->pod->requests, arena, &most) < 0)
+    if (!arena || resource_list_copy(&found, arena, &most) < 0)
         return -1;
-    for (uint32_t i = 0; i < gang->slot_count; i++) {
-        const struct pod_record *pod = gang->slots[i].pod;
-        struct resource_list next;
-        if (!pod || requests_equal(&pod->requests, &most))
-            continue;
-        if (resource_list_maximum(&most, &pod->requests, arena, &next) < 0 ||
-            resource_list_copy(&next, arena, &most) < 0)
-            return -1;
-    }
-    if (gang->requests_arena && requests_equal(&most, &gang->requests))
-        return 0;
     for (uint32_t i = 0; i < gang->slot_count; i++)
         (void)gang_slot_reserve(machine, gang, &gang->slots[i], NULL);
     arena_free(gang->requests_arena);

@@ -85,11 +85,80 @@ static void who_could_not_have_the_empty_cluster_is_passed(void **state)
     assert_string_equal(bench.patched, "x");
 }
 
+/* --- too much to remember ------------------------------------------------------------- */
+
+static struct pod_record *pod_of_kinds(unsigned number, unsigned pods, unsigned kinds)
+{
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, (size_t)1 << 16);
+    text_buffer_add(&text,
+                    "{\"metadata\":{\"name\":\"k%u\",\"namespace\":\"d\",\"uid\":\"u-k%u\","
+                    "\"resourceVersion\":\"1\",\"labels\":{\"parplan.io/gang\":\"kinds\"},"
+                    "\"annotations\":{\"parplan.io/size\":\"%u\",\"parplan.io/index\":\"%u\"}},"
+                    "\"spec\":{" GATE "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
+                    "\"nvidia.com/gpu\":\"8\"",
+                    number, number, pods, number);
+    for (unsigned i = 0; i < kinds; i++)
+        text_buffer_add(&text, ",\"a.of/r-%u-%u\":\"1\"", number, i);
+    text_buffer_add(&text, "}}}]}}");
+    assert_false(text_buffer_failed(&text));
+    struct pod_record *pod = pod_record_parse(text_buffer_text(&text), text.length, NULL);
+    assert_non_null(pod);
+    return pod;
+}
+
+static void a_gang_of_too_many_resources_stops_no_other(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned pods, kinds;
+        const char *said;
+    } cases[] = {
+        {2, 31, "GangWaiting: gang d/kinds: 2 pods do not fit"}, /* no node has them */
+        {2, 32, "gang d/kinds: pod k1 asks for 1 kinds of resources beyond the 64 that the pods"},
+        {10, 63, "gang d/kinds: pod k1 asks for 63 kinds of resources beyond the 64"},
+        {181, 1,
+         "gang d/kinds: pod k63 asks for 1 kinds of resources beyond the 64 that the pods "
+         "of a gang may ask for together; let all of them ask for the same ones\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CLEANUP_DONE(bench) struct bench bench;
+        bench_init(&bench);
+        for (unsigned pod = 0; pod < cases[i].pods; pod++)
+            assert_int_equal(gang_machine_set_pod(bench.machine,
+                                                  pod_of_kinds(pod, cases[i].pods, cases[i].kinds)),
+                             0);
+        set_pair(&bench, "other", "a", "b");
+        assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+        assert_string_equal(bench.patched, "a");
+        bench_expect_said(&bench, cases[i].said);
+    }
+}
+
+static void the_longest_requests_are_reserved(void **state)
+{
+    (void)state;
+    static char names[RESOURCE_LIST_MAXIMUM_OTHERS][RESOURCE_NAME_MAXIMUM_BYTES + 1];
+    struct resource_amount others[RESOURCE_LIST_MAXIMUM_OTHERS];
+    for (unsigned i = 0; i < COUNT_OF(names); i++) {
+        memset(names[i], 'r', RESOURCE_NAME_MAXIMUM_BYTES);
+        names[i][0] = (char)('0' + i);
+        others[i] = (struct resource_amount){.name = names[i], .amount = 1};
+    }
+    const struct resource_list requests = {.others = others, .other_count = COUNT_OF(others)};
+    CLEANUP(cluster_state) struct cluster_state *cluster = cluster_state_create();
+    assert_non_null(cluster);
+    assert_int_equal(cluster_state_reserve(cluster, "n1", "g", &requests), 0);
+    assert_true(cluster_state_promised(cluster, "n1"));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_has_waited_long_is_passed_no_more),
         cmocka_unit_test(who_could_not_have_the_empty_cluster_is_passed),
+        cmocka_unit_test(a_gang_of_too_many_resources_stops_no_other),
+        cmocka_unit_test(the_longest_requests_are_reserved),
     };
     return unit_test_main("k8s_extender/gang_turns", tests, COUNT_OF(tests));
 }
