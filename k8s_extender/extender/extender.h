@@ -55,6 +55,7 @@ struct extender {
     struct gang_machine *machine; /* under the lock, as what follows */
     struct hearing heard[HEARD_COUNT];
     bool rereads[LIST_COUNT]; /* the list is being read again, and what is known may be wrong */
+    uint64_t starved_milliseconds; /* when it was last logged that memory ran out; 0: never */
     bool leads;
     const struct lease *lease; /* set while leads is */
 

@@ -16,6 +16,7 @@
 #define ANSWER_WORDS_BYTES 512u
 #define REFUSALS_MILLISECONDS 60000u /* in that time … */
 #define REFUSALS_LOGGED 10u          /* … so many are logged */
+#define STARVED_MILLISECONDS 60000u
 
 struct worker {
     struct extender *extender;
@@ -275,6 +276,18 @@ static void wait_for_work(struct extender *extender)
     pthread_cond_timedwait(&extender->work, &extender->lock, &until);
 }
 
+/* With the lock. Of what lasts a line a minute says it. */
+static void log_starved(struct extender *extender)
+{
+    uint64_t now = time_now_milliseconds();
+    if (extender->starved_milliseconds &&
+        now - extender->starved_milliseconds < STARVED_MILLISECONDS)
+        return;
+    extender->starved_milliseconds = now;
+    log_message(&extender->log, LOG_LEVEL_ERROR,
+                "out of memory; the gangs that it ran out for wait, and are tried again");
+}
+
 /* With the lock. False: nothing is to be done now. */
 static bool next_task(struct extender *extender, struct gang_task *ret)
 {
@@ -282,7 +295,7 @@ static bool next_task(struct extender *extender, struct gang_task *ret)
     extender_end_lapsed_lead(extender);
     if (gang_machine_tick(extender->machine, time_now_milliseconds()) < 0 ||
         gang_machine_next(extender->machine, ret) < 0) {
-        log_message(&extender->log, LOG_LEVEL_ERROR, "out of memory; the gangs wait");
+        log_starved(extender);
         return false;
     }
     return ret->kind != TASK_NONE;
@@ -292,7 +305,7 @@ static void finish(struct extender *extender, struct gang_task *task, enum gang_
 {
     pthread_mutex_lock(&extender->lock);
     if (gang_machine_finished(extender->machine, task, result) < 0)
-        log_message(&extender->log, LOG_LEVEL_ERROR, "out of memory; the gangs wait");
+        log_starved(extender);
     pthread_mutex_unlock(&extender->lock);
 }
 

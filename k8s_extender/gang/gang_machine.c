@@ -352,6 +352,8 @@ static bool may_act(struct gang_machine *machine)
 
 static bool is_quiet(const struct gang_machine *machine, const struct gang *gang)
 {
+    if (machine->now < gang->paused_until)
+        return true;
     if (gang->dirty || machine->now >= gang->due)
         return false;
     return gang->phase == GANG_RUNNING || machine->now < gang->smooth_until ||
@@ -359,43 +361,59 @@ static bool is_quiet(const struct gang_machine *machine, const struct gang *gang
 }
 
 /* From where the last one ended, so that no gang's tasks wait for all of another's. */
-static int next_step(struct gang_machine *machine, struct gang_task *ret)
+static bool next_step(struct gang_machine *machine, struct gang_task *ret)
 {
     for (size_t i = 0; i < machine->gang_count; i++) {
         size_t at = (machine->cursor + i) % machine->gang_count;
         struct gang *gang = machine->gangs[at];
         int status = is_quiet(machine, gang) ? 0 : gang_step(machine, gang, ret);
-        if (status == 0)
+        if (status < 0)
+            gang_table_pause(machine, gang);
+        if (status <= 0)
             continue;
         gang->due = 0; /* there may be more */
         machine->cursor = at;
-        return status;
+        return true;
     }
-    return 0;
+    return false;
 }
 
 /* Who only answers keeps up too, so that no question finds much to do, and reports are true. */
-static int refresh_all(struct gang_machine *machine)
+static void refresh_all(struct gang_machine *machine)
 {
-    for (size_t i = 0; i < machine->gang_count; i++)
-        if (gang_refresh(machine, machine->gangs[i]) < 0)
-            return -1;
-    return 0;
+    for (size_t i = 0; i < machine->gang_count; i++) {
+        struct gang *gang = machine->gangs[i];
+        if (machine->now >= gang->paused_until && gang_refresh(machine, gang) < 0)
+            gang_table_pause(machine, gang);
+    }
+}
+
+static bool next_event(struct gang_machine *machine, struct gang_task *ret)
+{
+    int status = gang_task_event(machine, ret);
+    machine->starved |= status < 0;
+    return status > 0;
+}
+
+/* That memory ran out is said when there is nothing else to do. */
+static int end_turn(struct gang_machine *machine, bool found)
+{
+    bool starved = machine->starved && !found;
+    machine->starved &= found;
+    return starved ? -1 : 0;
 }
 
 int gang_machine_next(struct gang_machine *machine, struct gang_task *ret)
 {
     *ret = (struct gang_task){.kind = TASK_NONE};
-    if (!may_act(machine))
-        return refresh_all(machine);
-    int status = gang_task_event(machine, ret);
-    if (status == 0)
-        status = next_step(machine, ret);
-    if (status == 0)
-        status = gang_plan_next(machine, ret);
-    if (status == 0) /* what the steps had to say */
-        status = gang_task_event(machine, ret);
-    return status < 0 ? -1 : 0;
+    if (!may_act(machine)) {
+        refresh_all(machine);
+        return end_turn(machine, false);
+    }
+    bool found = next_event(machine, ret) || next_step(machine, ret) ||
+                 gang_plan_next(machine, ret) ||
+                 next_event(machine, ret); /* what the steps had to say */
+    return end_turn(machine, found);
 }
 
 int gang_machine_finished(struct gang_machine *machine, struct gang_task *task,
@@ -411,8 +429,10 @@ uint64_t gang_machine_wait(const struct gang_machine *machine)
     uint64_t wait = WAIT_MAXIMUM_MILLISECONDS;
     for (size_t i = 0; machine->leads && i < machine->gang_count; i++) {
         const struct gang *gang = machine->gangs[i];
-        uint64_t due = gang->dirty || gang->due <= machine->now ? 0 : gang->due - machine->now;
-        wait = due < wait ? due : wait;
+        uint64_t due = gang->dirty ? 0 : gang->due;
+        due = gang->paused_until > due ? gang->paused_until : due;
+        uint64_t rest = due > machine->now ? due - machine->now : 0;
+        wait = rest < wait ? rest : wait;
     }
     return wait;
 }

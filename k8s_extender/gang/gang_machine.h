@@ -96,7 +96,8 @@ int gang_machine_planned(struct gang_machine *machine, const struct gang_problem
                          struct gang_plan *plan);
 
 /* What is to be done next; TASK_NONE: nothing now. A task is given once; its result comes back
- * through gang_machine_finished (which also frees it). */
+ * through gang_machine_finished (which also frees it). A gang for which memory runs out is passed
+ * over, and tried again a second later; -1: that happened, and there is nothing else to do now. */
 int gang_machine_next(struct gang_machine *machine, struct gang_task *ret);
 int gang_machine_finished(struct gang_machine *machine, struct gang_task *task,
                           enum gang_task_result result);

@@ -129,6 +129,7 @@ struct gang {
     uint64_t smooth_until; /* all was well at the last look: no other before; 0: it was not */
     uint32_t release_from; /* slots before were released since that look */
     uint64_t due;          /* nothing to be done before, unless something changes */
+    uint64_t paused_until; /* memory ran out for it: nothing is done before, whatever changes */
 };
 
 struct gang_machine {
@@ -148,7 +149,7 @@ struct gang_machine {
     uint64_t view_generation;
     struct gang_events events;
     size_t cursor; /* the gang that is looked at next */
-    uint64_t due;
+    bool starved;  /* memory ran out, and gang_machine_next has not said so yet */
 };
 
 #endif

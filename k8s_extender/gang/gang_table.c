@@ -3,6 +3,8 @@
 #include "base/memory.h"
 #include <string.h>
 
+#define PAUSE_MILLISECONDS 1000u
+
 struct gang *gang_table_find(const struct gang_machine *machine, const char *key)
 {
     return record_table_find(machine->table, key, "");
@@ -200,6 +202,14 @@ void gang_table_prune(struct gang_machine *machine, struct gang *gang)
         machine->planning = 0;
     record_table_remove(machine->table, gang->key, "");
     gang_free(machine, gang);
+}
+
+void gang_table_pause(struct gang_machine *machine, struct gang *gang)
+{
+    gang->paused_until = machine->now + PAUSE_MILLISECONDS;
+    gang->due = 0;
+    gang->wants_plan = false;
+    machine->starved = true;
 }
 
 void gang_table_done(struct gang_machine *machine)

@@ -18,6 +18,8 @@ struct gang *gang_table_detach(struct gang_machine *machine, const struct pod_re
                                size_t *ret_at);
 /* Forgets the gang if no pod is left, with what is reserved for it. */
 void gang_table_prune(struct gang_machine *machine, struct gang *gang);
+/* Memory ran out for it: it is passed over for a moment, and tried again. */
+void gang_table_pause(struct gang_machine *machine, struct gang *gang);
 void gang_table_done(struct gang_machine *machine);
 
 /* Nothing of what was asked for may still stand. */

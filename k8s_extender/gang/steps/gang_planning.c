@@ -111,17 +111,10 @@ static void tell_order(struct gang_machine *machine, const struct gang *next,
     }
 }
 
-int gang_plan_next(struct gang_machine *machine, struct gang_task *ret)
+/* 1: *ret; 0: it cannot be asked now; -1: out of memory. */
+static int ask(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
 {
     struct error_info err = {.kind = ERROR_NONE};
-    struct gang *gang = machine->planning ? NULL : first_of(machine, false);
-    struct gang *bar = gang ? first_of(machine, true) : NULL;
-    if (!gang)
-        return 0;
-    bool barred = is_barred(gang, bar);
-    tell_order(machine, barred ? NULL : gang, bar);
-    if (barred)
-        return 0;
     struct gang_problem *problem = NULL;
     if (gang_problem_create(machine, gang, has_waited_long(machine, gang), &problem, &err) < 0)
         return -1;
@@ -134,8 +127,23 @@ int gang_plan_next(struct gang_machine *machine, struct gang_task *ret)
     gang->possible = false;
     gang->outcome = GANG_NO_FIT;
     gang->tried_frees = gang->asked_frees;
-    gang->retry_at = machine->now + TASK_RETRY_MILLISECONDS;
+    gang->retry_at = gang->due = machine->now + TASK_RETRY_MILLISECONDS;
     return 0;
+}
+
+bool gang_plan_next(struct gang_machine *machine, struct gang_task *ret)
+{
+    struct gang *gang;
+    while (!machine->planning && (gang = first_of(machine, false))) {
+        const struct gang *bar = first_of(machine, true);
+        bool barred = is_barred(gang, bar);
+        tell_order(machine, barred ? NULL : gang, bar);
+        int status = barred ? 0 : ask(machine, gang, ret);
+        if (status >= 0)
+            return status > 0;
+        gang_table_pause(machine, gang);
+    }
+    return false;
 }
 
 /* --- the answer ---------------------------------------------------------------------- */

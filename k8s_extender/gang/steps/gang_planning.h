@@ -14,8 +14,8 @@
 
 /* Whether the gang may be tried (again) now; else gang->due is when. */
 bool gang_plan_is_due(const struct gang_machine *machine, struct gang *gang);
-/* Asks for the plan of the first of those that want one. 1: *ret is the task; 0: none. */
-int gang_plan_next(struct gang_machine *machine, struct gang_task *ret);
+/* Asks for the plan of the first of those that want one. False: none. */
+bool gang_plan_next(struct gang_machine *machine, struct gang_task *ret);
 /* Takes the plan. */
 void gang_plan_answer(struct gang_machine *machine, const struct gang_problem *problem,
                       struct gang_plan *plan);

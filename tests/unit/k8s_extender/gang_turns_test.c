@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose turn it is: one gang's trouble must not become another's. */
+#include "base/memory.h"
 #include "k8s_extender/gang/gang_machine.h"
+#include "tests/support/fake_planner.h"
 #include "tests/support/gang_bench.h"
 #include "tests/support/unit_test.h"
 
@@ -152,6 +154,63 @@ static void the_longest_requests_are_reserved(void **state)
     assert_true(cluster_state_promised(cluster, "n1"));
 }
 
+/* --- no memory ------------------------------------------------------------------------ */
+
+#ifdef MEMORY_TORTURE
+/* Carries out all that is to be done now; returns how many patches that were. */
+static unsigned patch_all(struct bench *bench)
+{
+    unsigned patches = 0;
+    struct gang_task task;
+    while (gang_machine_next(bench->machine, &task) == 0 && task.kind != TASK_NONE) {
+        enum gang_task_result result = TASK_SUCCEEDED;
+        patches += task.kind == TASK_PATCH_POD;
+        if (task.kind == TASK_PLAN) {
+            struct gang_plan *plan = fake_planner_plan(task.problem);
+            result = plan ? TASK_SUCCEEDED : TASK_FAILED;
+            (void)gang_machine_planned(bench->machine, task.problem, plan);
+        }
+        (void)gang_machine_finished(bench->machine, &task, result);
+    }
+    assert_int_equal(task.kind, TASK_NONE);
+    return patches;
+}
+
+/* Whether so many allocations were made. */
+static bool starve_at(unsigned long nth)
+{
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    const struct pod_words first = {.name = "a", .gang = "a", .size = "1", .spec = GATE};
+    const struct pod_words second = {.name = "b", .gang = "b", .size = "1", .spec = GATE};
+    bench_set_pod(&bench, &first);
+    bench_set_pod(&bench, &second);
+    memory_torture_fail_at(nth);
+    unsigned patches = patch_all(&bench);
+    bool reached = memory_torture_count() >= nth;
+    memory_torture_fail_at(0);
+    assert_in_range(patches, 1, 2);
+    assert_in_range(gang_machine_wait(bench.machine), 1, 1000);
+    tick(&bench, 1500);
+    patches += patch_all(&bench);
+    assert_int_equal(patches, 2);
+    return reached;
+}
+#endif
+
+static void who_has_no_memory_is_passed_over(void **state)
+{
+    (void)state;
+#ifdef MEMORY_TORTURE
+    unsigned long nth = 1;
+    while (!unit_test_is_tortured() && starve_at(nth))
+        nth++;
+    assert_true(unit_test_is_tortured() || nth > 20);
+#else
+    skip();
+#endif
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -159,6 +218,7 @@ int main(void)
         cmocka_unit_test(who_could_not_have_the_empty_cluster_is_passed),
         cmocka_unit_test(a_gang_of_too_many_resources_stops_no_other),
         cmocka_unit_test(the_longest_requests_are_reserved),
+        cmocka_unit_test(who_has_no_memory_is_passed_over),
     };
     return unit_test_main("k8s_extender/gang_turns", tests, COUNT_OF(tests));
 }
