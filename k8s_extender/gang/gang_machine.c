@@ -339,14 +339,27 @@ int gang_machine_planned(struct gang_machine *machine, const struct gang_problem
 
 /* --- what is to be done -------------------------------------------------------------- */
 
-static bool may_act(struct gang_machine *machine)
+static bool hears_all(const struct gang_machine *machine)
+{
+    return gang_machine_synced(machine) && !machine->listing[LIST_PODS] &&
+           !machine->listing[LIST_NODES];
+}
+
+/* Milliseconds until the last leader's writes are taken as heard without a new list. */
+static uint64_t unsettled_rest(const struct gang_machine *machine)
 {
     uint64_t settle = machine->settings.settle_milliseconds;
-    if (!machine->leads || !gang_machine_synced(machine) || machine->listing[LIST_PODS] ||
-        machine->listing[LIST_NODES])
+    uint64_t passed = machine->now - machine->lead_since;
+    if (machine->settled || (passed >= settle && settle != UINT64_MAX))
+        return 0;
+    return settle == UINT64_MAX ? settle : settle - passed;
+}
+
+static bool may_act(struct gang_machine *machine)
+{
+    if (!machine->leads || !hears_all(machine))
         return false;
-    if (!machine->settled && settle != UINT64_MAX && machine->now - machine->lead_since >= settle)
-        machine->settled = true;
+    machine->settled = unsettled_rest(machine) == 0;
     return machine->settled;
 }
 
@@ -426,8 +439,12 @@ int gang_machine_finished(struct gang_machine *machine, struct gang_task *task,
 
 uint64_t gang_machine_wait(const struct gang_machine *machine)
 {
-    uint64_t wait = WAIT_MAXIMUM_MILLISECONDS;
-    for (size_t i = 0; machine->leads && i < machine->gang_count; i++) {
+    uint64_t wait = WAIT_MAXIMUM_MILLISECONDS, unsettled = unsettled_rest(machine);
+    if (!machine->leads || !hears_all(machine))
+        return wait;
+    if (unsettled)
+        return unsettled < wait ? unsettled : wait;
+    for (size_t i = 0; i < machine->gang_count; i++) {
         const struct gang *gang = machine->gangs[i];
         uint64_t due = gang->dirty ? 0 : gang->due;
         due = gang->paused_until > due ? gang->paused_until : due;

@@ -211,6 +211,50 @@ static void who_has_no_memory_is_passed_over(void **state)
 #endif
 }
 
+/* --- who may not act -------------------------------------------------------------------- */
+
+static uint64_t wait_after(struct gang_machine *machine, uint64_t now)
+{
+    struct gang_task task;
+    assert_int_equal(gang_machine_tick(machine, now), 0);
+    assert_int_equal(gang_machine_next(machine, &task), 0);
+    assert_int_equal(task.kind, TASK_NONE);
+    return gang_machine_wait(machine);
+}
+
+/* Else its workers ask for nothing again and again, and hold the lock that others want. */
+static void who_may_not_act_waits(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    const struct gang_machine_settings settings = {.settle_milliseconds = 2000};
+    CLEANUP(gang_machine) struct gang_machine *fresh = gang_machine_create(&settings, NULL);
+    assert_non_null(fresh);
+    struct pod_words words = {.name = "a", .gang = "g", .spec = GATE};
+    gang_machine_lead(fresh, true);
+    assert_int_equal(gang_machine_set_pod(fresh, bench_pod_of(&words)), 0);
+    assert_int_equal(wait_after(fresh, 100), 1000); /* nothing is listed */
+    gang_machine_lead(fresh, false);
+    for (enum gang_list list = 0; list < LIST_COUNT; list++) {
+        gang_machine_begin_list(fresh, list);
+        words.version = list ? "2" : "1";
+        assert_int_equal(gang_machine_set_pod(fresh, bench_pod_of(&words)), 0);
+        assert_int_equal(gang_machine_end_list(fresh, list), 0);
+    }
+    gang_machine_lead(fresh, true); /* at 100 */
+    assert_int_equal(wait_after(fresh, 200), 1000);
+    assert_int_equal(wait_after(fresh, 1800), 300);
+    assert_int_equal(wait_after(fresh, 2099), 1);
+    assert_int_equal(wait_after(fresh, 2100), 1000);
+    gang_machine_begin_list(fresh, LIST_NODES);
+    words.version = "3";
+    assert_int_equal(gang_machine_set_pod(fresh, bench_pod_of(&words)), 0);
+    assert_int_equal(wait_after(fresh, 2200), 1000);
+    gang_machine_lead(fresh, false);
+    assert_int_equal(wait_after(fresh, 2300), 1000);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -219,6 +263,7 @@ int main(void)
         cmocka_unit_test(a_gang_of_too_many_resources_stops_no_other),
         cmocka_unit_test(the_longest_requests_are_reserved),
         cmocka_unit_test(who_has_no_memory_is_passed_over),
+        cmocka_unit_test(who_may_not_act_waits),
     };
     return unit_test_main("k8s_extender/gang_turns", tests, COUNT_OF(tests));
 }
