@@ -14,6 +14,8 @@
 #define SETTLE_MILLISECONDS 2000u
 #define PATIENCE_MILLISECONDS 600000u
 #define WAIT_MAXIMUM_MILLISECONDS 1000u
+#define EVENTS_FEW 8u     /* go before other tasks; of more … */
+#define TASKS_AN_EVENT 4u /* … one after so many: each is two requests, and can wait */
 
 struct gang_machine *gang_machine_create(const struct gang_machine_settings *settings,
                                          struct error_info *err)
@@ -281,6 +283,7 @@ static void forget_tasks(struct gang *gang)
     gang->service_at = gang->service_pause = 0;
     gang->wants_plan = gang->tried = gang->possible = gang->withdrawing = gang->late = false;
     gang->barred_by = 0;
+    gang->told = (struct gang_told){.count = 0};
     gang->attempt = ATTEMPT_PLAIN;
     gang->rejected_id[0] = gang->base_id[0] = '\0';
     gang->dirty = true;
@@ -321,7 +324,7 @@ int gang_machine_size(struct gang_machine *machine, const char *key, uint32_t si
         snprintf(gang->reason, sizeof(gang->reason), "gang %s: %.900s", key, problem);
         const struct pod_record *pod = gang->size ? NULL : gang_first_member(gang);
         if (pod)
-            gang_events_add(&machine->events, pod, true, "GangRefused", gang->reason);
+            gang_events_add(&machine->events, &gang->told, pod, true, "GangRefused", gang->reason);
     } else {
         gang->asked_size = size;
     }
@@ -363,13 +366,19 @@ static bool may_act(struct gang_machine *machine)
     return machine->settled;
 }
 
+/* Whether it makes no difference to it that something became free: it is refused, or not whole. */
+static bool asks_no_room(const struct gang *gang)
+{
+    return gang->problem[0] || (!gang->plan && !gang_has_begun(gang) && !gang->waiting_since);
+}
+
 static bool is_quiet(const struct gang_machine *machine, const struct gang *gang)
 {
     if (machine->now < gang->paused_until)
         return true;
     if (gang->dirty || machine->now >= gang->due)
         return false;
-    return gang->phase == GANG_RUNNING || machine->now < gang->smooth_until ||
+    return gang->phase == GANG_RUNNING || machine->now < gang->smooth_until || asks_no_room(gang) ||
            gang->looked_frees == cluster_state_frees(machine->state);
 }
 
@@ -423,9 +432,10 @@ int gang_machine_next(struct gang_machine *machine, struct gang_task *ret)
         refresh_all(machine);
         return end_turn(machine, false);
     }
-    bool found = next_event(machine, ret) || next_step(machine, ret) ||
-                 gang_plan_next(machine, ret) ||
-                 next_event(machine, ret); /* what the steps had to say */
+    bool speaks = machine->events.count <= EVENTS_FEW || machine->tasks >= TASKS_AN_EVENT;
+    bool found = (speaks && next_event(machine, ret)) || next_step(machine, ret) ||
+                 gang_plan_next(machine, ret) || next_event(machine, ret);
+    machine->tasks = ret->kind == TASK_EVENT ? 0 : machine->tasks + found;
     return end_turn(machine, found);
 }
 

@@ -106,27 +106,23 @@ struct gang {
     const struct gang_plan *plan;         /* one of the two, or NULL */
 
     /* gang_tasks.c: what the leader is about. */
-    bool wants_plan;
-    bool possible;        /* of the last plan that was asked for after long: it could have the empty
-                             cluster */
-    uint64_t barred_by;   /* arrival of the gang behind which it was told to wait; 0: none */
-    uint64_t plan_number; /* asked for; 0: not */
+    bool wants_plan, possible; /* possible: the empty cluster would do, as far as is known */
+    uint64_t barred_by;        /* arrival of the gang behind which it was told to wait; 0: none */
+    uint64_t plan_number;      /* asked for; 0: not */
     enum plan_attempt attempt;
     enum gang_outcome outcome; /* of the last plan */
     bool tried;                /* it did not give a plan */
     uint64_t tried_digest;     /* pods_digest of then */
     uint64_t retry_at, tried_at, tried_frees, asked_frees, waiting_since;
-    bool withdrawing;
+    bool withdrawing, late;
     bool has_service; /* it was made, or is not to be */
     uint64_t service_task, service_at, service_pause;
-    uint64_t short_since;   /* pods are missing, or gates of others are there; 0: neither */
-    uint64_t short_told_at; /* GangIncomplete; 0: never */
-    uint64_t told_at;       /* GangWaiting; 0: never */
-    uint64_t deadline;
+    uint64_t short_since; /* pods are missing, or gates of others are there; 0: neither */
+    uint64_t short_told_at, told_at; /* GangIncomplete, GangWaiting; 0: never */
+    struct gang_told told;           /* to its pods */
+    uint64_t deadline, looked_frees;
     uint32_t deadline_bound;
-    bool late;
-    uint64_t looked_frees;
-    uint64_t smooth_until; /* all was well at the last look: no other before; 0: it was not */
+    uint64_t smooth_until; /* all was well at the last look; no other is due before; 0: no */
     uint32_t release_from; /* slots before were released since that look */
     uint64_t due;          /* nothing to be done before, unless something changes */
     uint64_t paused_until; /* memory ran out for it: nothing is done before, whatever changes */
@@ -148,8 +144,9 @@ struct gang_machine {
     struct cluster_view *view;
     uint64_t view_generation;
     struct gang_events events;
-    size_t cursor; /* the gang that is looked at next */
-    bool starved;  /* memory ran out, and gang_machine_next has not said so yet */
+    size_t cursor;  /* the gang that is looked at next */
+    unsigned tasks; /* given since the last event */
+    bool starved;   /* memory ran out, and gang_machine_next has not said so yet */
 };
 
 #endif

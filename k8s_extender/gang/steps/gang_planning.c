@@ -33,10 +33,10 @@ bool gang_plan_is_due(const struct gang_machine *machine, struct gang *gang)
 }
 
 /* What stands in gang->reason. */
-static void tell(struct gang_machine *machine, const struct gang *gang, bool warning,
-                 const char *reason)
+static void tell(struct gang_machine *machine, struct gang *gang, bool warning, const char *reason)
 {
-    gang_events_add(&machine->events, gang_spokesman(gang), warning, reason, gang->reason);
+    gang_events_add(&machine->events, &gang->told, gang_spokesman(gang), warning, reason,
+                    gang->reason);
 }
 
 /* --- whose turn it is ---------------------------------------------------------------- */

@@ -37,7 +37,7 @@ static bool is_idle(const struct gang_machine *machine, struct gang *gang,
 /* --- what does not belong --------------------------------------------------------------- */
 
 /* One pod of each owner is told. */
-static void tell_outsiders(struct gang_machine *machine, const struct gang *gang)
+static void tell_outsiders(struct gang_machine *machine, struct gang *gang)
 {
     char text[GANG_REASON_BYTES];
     uint32_t told[OWNERS_TOLD];
@@ -49,13 +49,13 @@ static void tell_outsiders(struct gang_machine *machine, const struct gang *gang
             known |= told[t] == pod->gang.unit;
         if (known || !gang_outsider_reason(gang, pod, text))
             continue;
-        gang_events_add(&machine->events, pod, true, "GangRefused", text);
+        gang_events_add(&machine->events, &gang->told, pod, true, "GangRefused", text);
         told[count++] = pod->gang.unit;
     }
 }
 
 /* What is placed stays as it is. */
-static void tell_resized(struct gang_machine *machine, const struct gang *gang)
+static void tell_resized(struct gang_machine *machine, struct gang *gang)
 {
     char text[GANG_REASON_BYTES];
     if (!gang->placed_size || !gang->said_size || gang->said_size == gang->placed_size)
@@ -64,7 +64,7 @@ static void tell_resized(struct gang_machine *machine, const struct gang *gang)
              "gang %s was placed as %u pods and now says %u; it goes on as %u: delete what made it "
              "and make it anew to have %u",
              gang->key, gang->placed_size, gang->said_size, gang->placed_size, gang->said_size);
-    gang_events_add(&machine->events, gang_spokesman(gang), true, "GangResized", text);
+    gang_events_add(&machine->events, &gang->told, gang_spokesman(gang), true, "GangResized", text);
 }
 
 /* --- before there is a plan ---------------------------------------------------------- */
@@ -80,7 +80,8 @@ static int ask_size(struct gang_machine *machine, struct gang *gang, struct gang
         snprintf(gang->reason, sizeof(gang->reason),
                  "gang %s: nothing says how many pods it has; set annotation " ANNOTATION_SIZE,
                  gang->key);
-        gang_events_add(&machine->events, gang_spokesman(gang), true, "GangRefused", gang->reason);
+        gang_events_add(&machine->events, &gang->told, gang_spokesman(gang), true, "GangRefused",
+                        gang->reason);
         return 0;
     }
     if (gang->ask_task)
@@ -122,7 +123,8 @@ static bool refuse_foreign(struct gang_machine *machine, struct gang *gang)
                  "gang %s: its pods use %s, which parplan does not judge; take that out, or make "
                  "them anew with label " LABEL_GANG ": \"off\" to let the scheduler place them",
                  gang->key, foreign_words[i].words);
-        gang_events_add(&machine->events, gang_spokesman(gang), true, "GangRefused", gang->reason);
+        gang_events_add(&machine->events, &gang->told, gang_spokesman(gang), true, "GangRefused",
+                        gang->reason);
         return true;
     }
     return false;
@@ -187,11 +189,12 @@ static void tell_short(struct gang_machine *machine, struct gang *gang)
     }
     if (gang->present == 0)
         return;
-    gang_events_add(&machine->events, gang_spokesman(gang), true, "GangIncomplete", gang->reason);
+    gang_events_add(&machine->events, &gang->told, gang_spokesman(gang), true, "GangIncomplete",
+                    gang->reason);
     gang->short_told_at = machine->now + 1;
 }
 
-static void tell_strays(struct gang_machine *machine, const struct gang *gang)
+static void tell_strays(struct gang_machine *machine, struct gang *gang)
 {
     char text[GANG_REASON_BYTES];
     unsigned told = 0;
@@ -205,7 +208,7 @@ static void tell_strays(struct gang_machine *machine, const struct gang *gang)
                  "until all %u are there, and are then placed around it; delete it to have it "
                  "placed with them",
                  gang->key, slot->pod->name, slot->node, gang->size);
-        gang_events_add(&machine->events, slot->pod, true, "GangBoundByHand", text);
+        gang_events_add(&machine->events, &gang->told, slot->pod, true, "GangBoundByHand", text);
     }
 }
 
@@ -257,7 +260,7 @@ static void condemn_stranded(struct gang_machine *machine, struct gang *gang)
                  "gang %s: pod %s is pinned to node %s, which will not do any more; it is deleted, "
                  "so that its owner makes another",
                  gang->key, slot->pod->name, slot->node);
-        gang_events_add(&machine->events, slot->pod, true, "GangPodStranded", text);
+        gang_events_add(&machine->events, &gang->told, slot->pod, true, "GangPodStranded", text);
         slot->condemned = true;
     }
 }
@@ -348,7 +351,7 @@ static int publish(struct gang_machine *machine, struct gang *gang, struct gang_
 }
 
 /* A job whose framework finds rank 0 by itself does not care: so it is no warning. */
-static void tell_nameless(struct gang_machine *machine, const struct gang *gang,
+static void tell_nameless(struct gang_machine *machine, struct gang *gang,
                           const struct pod_record *pod)
 {
     char text[GANG_REASON_BYTES];
@@ -361,7 +364,7 @@ static void tell_nameless(struct gang_machine *machine, const struct gang *gang,
         gang->key, pod->name,
         pod->subdomain ? "spec.hostname" : "spec.subdomain to a headless Service",
         pod->subdomain ? "" : ", or label " LABEL_GANG " where the admission policy sets it");
-    gang_events_add(&machine->events, pod, false, "GangWithoutMasterName", text);
+    gang_events_add(&machine->events, &gang->told, pod, false, "GangWithoutMasterName", text);
 }
 
 /* A name for rank 0 where no framework gave one: the admission policy's subdomain. It must not hold
@@ -400,7 +403,8 @@ static void tell_missing(struct gang_machine *machine, struct gang *gang)
              "gang %s: %u of %u pods are bound; index %u (%s) is not%s%s; its place is kept",
              gang->key, gang->bound, gang->size, index, slot->pod ? slot->pod->name : "no pod",
              node ? ", meant for node " : "", node ? node : "");
-    gang_events_add(&machine->events, gang_spokesman(gang), true, "GangIncomplete", text);
+    gang_events_add(&machine->events, &gang->told, gang_spokesman(gang), true, "GangIncomplete",
+                    text);
 }
 
 static void watch_deadline(struct gang_machine *machine, struct gang *gang)
@@ -519,7 +523,8 @@ int gang_step(struct gang_machine *machine, struct gang *gang, struct gang_task 
     tell_resized(machine, gang);
     if (gang->problem[0]) {
         snprintf(gang->reason, sizeof(gang->reason), "%s", gang->problem);
-        gang_events_add(&machine->events, gang->problem_pod, true, "GangRefused", gang->problem);
+        gang_events_add(&machine->events, &gang->told, gang->problem_pod, true, "GangRefused",
+                        gang->problem);
         return gang->asked_size ? ask_size(machine, gang, ret) : 0; /* it may have changed */
     }
     if (!gang->size)

@@ -21,7 +21,6 @@ void gang_events_done(struct gang_events *events)
     for (size_t i = 0; i < events->count; i++)
         event_done(&events->waiting[events->first + i]);
     memory_free(events->waiting);
-    memory_free(events->told);
 }
 
 static uint64_t digest_of(const char *uid, const char *message)
@@ -31,19 +30,14 @@ static uint64_t digest_of(const char *uid, const char *message)
 }
 
 /* Whether it is new; then it counts as told. */
-static bool tell(struct gang_events *events, uint64_t digest)
+static bool tell(struct gang_told *told, uint64_t digest)
 {
-    for (size_t i = 0; i < events->told_count; i++)
-        if (events->told[i] == digest)
+    for (uint32_t i = 0; i < told->count; i++)
+        if (told->digests[i] == digest)
             return false;
-    if (!events->told)
-        events->told = memory_allocate_array(GANG_EVENTS_TOLD, sizeof(*events->told));
-    if (!events->told)
-        return false;
-    events->told[events->told_next] = digest;
-    events->told_next = (events->told_next + 1) % GANG_EVENTS_TOLD;
-    if (events->told_count < GANG_EVENTS_TOLD)
-        events->told_count++;
+    told->digests[told->next] = digest;
+    told->next = (told->next + 1) % GANG_TOLD_MAXIMUM;
+    told->count += told->count < GANG_TOLD_MAXIMUM;
     return true;
 }
 
@@ -85,11 +79,12 @@ static bool copy_owner(const struct pod_record *pod, struct gang_event *event)
     return event->owner_kind && event->owner_name && event->owner_uid;
 }
 
-void gang_events_add(struct gang_events *events, const struct pod_record *pod, bool warning,
-                     const char *reason, const char *message)
+void gang_events_add(struct gang_events *events, struct gang_told *told,
+                     const struct pod_record *pod, bool warning, const char *reason,
+                     const char *message)
 {
     if (!pod || events->count >= GANG_EVENTS_MAXIMUM || !make_room(events) ||
-        !tell(events, digest_of(pod->uid, message)))
+        !tell(told, digest_of(pod->uid, message)))
         return;
     struct gang_event event = {
         .namespace = memory_copy_text(pod->namespace),

@@ -3,6 +3,8 @@
 #include "k8s_extender/gang/gang_task.h"
 #include "k8s_extender/gang/store/gang_events.h"
 #include "tests/support/unit_test.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #define ARENA_BYTES ((size_t)1 << 20)
@@ -39,8 +41,9 @@ static int tell_row(void *context, struct error_info *err)
     if (!pod)
         return -1;
     struct gang_events events = {.count = 0};
+    struct gang_told told = {.count = 0};
     struct gang_task task = {.arena = arena_create(ARENA_BYTES)};
-    gang_events_add(&events, pod, true, "GangWaiting", "it waits");
+    gang_events_add(&events, &told, pod, true, "GangWaiting", "it waits");
     int taken = task.arena ? gang_events_take(&events, &task) : -1;
     int result = taken == 1 ? 0 : error_set_memory(err);
     if (taken == 1) {
@@ -66,8 +69,44 @@ static void the_owner_is_told_too(void **state)
         unit_test_expect_clean_failures(tell_row, &i);
 }
 
+/* Whether there was one; it is taken. */
+static bool told_now(struct gang_events *events, struct gang_told *told,
+                     const struct pod_record *pod, const char *text)
+{
+    struct gang_task task = {.arena = arena_create(ARENA_BYTES)};
+    assert_non_null(task.arena);
+    gang_events_add(events, told, pod, true, "GangRefused", text);
+    int taken = gang_events_take(events, &task);
+    assert_true(taken >= 0);
+    gang_task_done(&task);
+    return taken == 1;
+}
+
+static void what_others_are_told_pushes_out_nothing(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"metadata\":{\"name\":\"p\",\"namespace\":\"a\",\"uid\":\"u\"},\"spec\":{}}";
+    CLEANUP(pod_record) struct pod_record *pod = pod_record_parse(json, strlen(json), NULL);
+    assert_non_null(pod);
+    struct gang_events events = {.count = 0};
+    struct gang_told first = {.count = 0}, second = {.count = 0};
+    if (unit_test_is_tortured())
+        skip();
+    assert_true(told_now(&events, &first, pod, "it waits"));
+    for (unsigned i = 0; i < 5000; i++) {
+        char text[32];
+        snprintf(text, sizeof(text), "it waits %u", i);
+        assert_true(told_now(&events, &second, pod, text));
+    }
+    assert_false(told_now(&events, &first, pod, "it waits"));
+    assert_true(told_now(&events, &second, pod, "it waits 0"));
+    gang_events_done(&events);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_owner_is_told_too),
+    cmocka_unit_test(what_others_are_told_pushes_out_nothing),
 };
 
 int main(void) { return unit_test_main("k8s_extender/gang_events", tests, COUNT_OF(tests)); }

@@ -255,6 +255,94 @@ static void who_may_not_act_waits(void **state)
     assert_int_equal(wait_after(fresh, 2300), 1000);
 }
 
+/* --- many events -------------------------------------------------------------------------- */
+
+#define REFUSED 200u /* gangs, each for a reason of its own */
+
+static void set_refused(struct bench *bench, const char *version)
+{
+    char name[16], gang[16];
+    for (unsigned i = 0; i < REFUSED; i++) {
+        snprintf(name, sizeof(name), "r%u", i);
+        snprintf(gang, sizeof(gang), "bad%u", i);
+        bench_set_pod(bench, &(struct pod_words){
+                                 .name = name, .gang = gang, .index = "x", .version = version});
+    }
+}
+
+/* Whether an event comes next; its kind is noted, and it is answered as done. */
+static enum gang_task_kind next_kind(struct bench *bench)
+{
+    struct gang_task task;
+    assert_int_equal(gang_machine_next(bench->machine, &task), 0);
+    enum gang_task_kind kind = task.kind;
+    if (kind == TASK_PLAN) {
+        struct gang_plan *plan = fake_planner_plan(task.problem);
+        assert_non_null(plan);
+        assert_int_equal(gang_machine_planned(bench->machine, task.problem, plan), 0);
+    }
+    assert_int_equal(gang_machine_finished(bench->machine, &task, TASK_SUCCEEDED), 0);
+    return kind;
+}
+
+static void many_events_hold_up_no_work(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    set_refused(&bench, "1");
+    assert_int_equal(next_kind(&bench), TASK_EVENT); /* now they are all there */
+    bench_set_pod(&bench, &(struct pod_words){.name = "a", .gang = "g", .size = "1", .spec = GATE});
+    assert_int_equal(next_kind(&bench), TASK_PLAN);
+    assert_int_equal(next_kind(&bench), TASK_PATCH_POD);
+    unsigned events = 2; /* with the first, and that it is planned */
+    while (next_kind(&bench) == TASK_EVENT)
+        events++;
+    assert_in_range(events, REFUSED, REFUSED + 4);
+}
+
+static void work_holds_up_no_events(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    char name[16];
+    bench_init(&bench);
+    for (unsigned i = 0; i < 20; i++) {
+        snprintf(name, sizeof(name), "n%u", i);
+        bench_set_node(&bench, name, true);
+        snprintf(name, sizeof(name), "p%u", i);
+        bench_set_pod(&bench,
+                      &(struct pod_words){.name = name, .gang = name, .size = "1", .spec = GATE});
+    }
+    set_refused(&bench, "1");
+    unsigned without = 0, most = 0;
+    for (unsigned i = 0; i < 40; i++) {
+        without = next_kind(&bench) == TASK_EVENT ? 0 : without + 1;
+        most = without > most ? without : most;
+    }
+    assert_int_equal(most, 4);
+}
+
+/* Each of them is refused once, however often its pod changes or something becomes free. */
+static void what_was_told_stays_told(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    bench_init(&bench);
+    set_refused(&bench, "1");
+    unsigned events = 0;
+    while (next_kind(&bench) == TASK_EVENT)
+        events++;
+    assert_int_equal(events, REFUSED);
+    for (unsigned i = 0; i < 3; i++) {
+        const char version[] = {(char)('2' + i), '\0'};
+        bench_set_node(&bench, "n3", i % 2 == 0);
+        set_refused(&bench, version);
+        tick(&bench, 10000 * (i + 1));
+        assert_int_equal(next_kind(&bench), TASK_NONE);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -264,6 +352,9 @@ int main(void)
         cmocka_unit_test(the_longest_requests_are_reserved),
         cmocka_unit_test(who_has_no_memory_is_passed_over),
         cmocka_unit_test(who_may_not_act_waits),
+        cmocka_unit_test(many_events_hold_up_no_work),
+        cmocka_unit_test(work_holds_up_no_events),
+        cmocka_unit_test(what_was_told_stays_told),
     };
     return unit_test_main("k8s_extender/gang_turns", tests, COUNT_OF(tests));
 }
