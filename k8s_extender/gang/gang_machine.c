@@ -235,7 +235,7 @@ static void sweep(struct gang_machine *machine, enum gang_list list)
     if (list == LIST_NODES) {
         for (const struct node_record *node;
              (node = cluster_state_unheard_node(machine->state, &cursor));)
-            cluster_state_remove_node(machine->state, node->name);
+            gang_machine_remove_node(machine, node->name);
         return;
     }
     for (const struct pod_record *pod; (pod = cluster_state_unheard_pod(machine->state, &cursor));)

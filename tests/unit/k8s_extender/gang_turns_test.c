@@ -343,6 +343,27 @@ static void what_was_told_stays_told(void **state)
     }
 }
 
+/* --- a list that is read again ------------------------------------------------------------- */
+
+/* As when it is told that it goes. */
+static void a_node_that_a_list_lacks_is_gone(void **state)
+{
+    (void)state;
+    CLEANUP_DONE(bench) struct bench bench;
+    struct released_gang gang;
+    bench_init(&bench);
+    bench_set_released(&bench, &gang); /* pod a is bound to n1, pod b is meant for n2 */
+    struct gang_answer answer;         /* all that was heard so far is taken in */
+    assert_int_equal(bench_ask(&bench, &gang.second, "n2", &answer), ANSWER_REFUSED);
+    gang_machine_begin_list(bench.machine, LIST_NODES);
+    bench_set_node(&bench, "n3", true);
+    bench_set_node(&bench, "n4", true);
+    assert_int_equal(gang_machine_end_list(bench.machine, LIST_NODES), 0);
+    assert_int_equal(bench_run(&bench), TASK_PATCH_POD); /* the new plan */
+    assert_string_equal(bench.patched, "a");
+    assert_non_null(bench_planned(&bench, "nodes=n[3-4]"));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -355,6 +376,7 @@ int main(void)
         cmocka_unit_test(many_events_hold_up_no_work),
         cmocka_unit_test(work_holds_up_no_events),
         cmocka_unit_test(what_was_told_stays_told),
+        cmocka_unit_test(a_node_that_a_list_lacks_is_gone),
     };
     return unit_test_main("k8s_extender/gang_turns", tests, COUNT_OF(tests));
 }
