@@ -8,6 +8,7 @@
 #include "k8s_extender/gang/steps/gang_candidates.h"
 #include "k8s_extender/gang/steps/gang_planning.h"
 #include "k8s_extender/gang/steps/gang_tasks.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -388,21 +389,39 @@ static int make_service(struct gang_machine *machine, struct gang *gang, struct 
 
 /* --- deadlines ----------------------------------------------------------------------- */
 
+/* What becomes of the place of an index that is not bound: a pod that is there keeps it, one that
+ * is lost for as long only as its successor may take. */
+static void tell_place(const struct gang_machine *machine, const struct gang *gang, uint32_t index,
+                       char *text, size_t bytes)
+{
+    const struct gang_slot *slot = &gang->slots[index];
+    const char *node = gang_meant_node(gang, index);
+    text[0] = '\0';
+    if (slot->pod && slot->reserved)
+        snprintf(text, bytes, ", meant for node %s; its place is kept", slot->reserved);
+    else if (!slot->pod && node)
+        snprintf(text, bytes,
+                 ", meant for node %s; %" PRIu64
+                 " s after a pod is lost its place is no longer kept",
+                 node, machine->settings.release_milliseconds / 1000);
+    else if (node)
+        snprintf(text, bytes, ", meant for node %s", node);
+}
+
 static void tell_missing(struct gang_machine *machine, struct gang *gang)
 {
-    char text[GANG_REASON_BYTES];
+    char text[GANG_REASON_BYTES], place[GANG_REASON_BYTES / 2];
     uint32_t index = 0;
     while (index < gang->slot_count &&
            (gang->slots[index].state == SLOT_BOUND || gang_slot_is_done(gang, &gang->slots[index])))
         index++;
     const struct gang_slot *slot = index < gang->slot_count ? &gang->slots[index] : NULL;
-    const char *node = slot ? gang_meant_node(gang, index) : NULL;
     if (!slot)
         return;
-    snprintf(text, sizeof(text),
-             "gang %s: %u of %u pods are bound; index %u (%s) is not%s%s; its place is kept",
+    tell_place(machine, gang, index, place, sizeof(place));
+    snprintf(text, sizeof(text), "gang %s: %u of %u pods are bound; index %u (%s) is not%s",
              gang->key, gang->bound, gang->size, index, slot->pod ? slot->pod->name : "no pod",
-             node ? ", meant for node " : "", node ? node : "");
+             place);
     gang_events_add(&machine->events, &gang->told, gang_spokesman(gang), true, "GangIncomplete",
                     text);
 }

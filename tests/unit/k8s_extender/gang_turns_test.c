@@ -364,6 +364,35 @@ static void a_node_that_a_list_lacks_is_gone(void **state)
     assert_non_null(bench_planned(&bench, "nodes=n[3-4]"));
 }
 
+/* --- what is said of a place ----------------------------------------------------------------- */
+
+/* Pod b is there and waits, or was lost: only the first is sure of its place. */
+static void says_whose_place_is_kept(void **state)
+{
+    (void)state;
+    for (unsigned lost = 0; lost < 2; lost++) {
+        CLEANUP_DONE(bench) struct bench bench;
+        struct released_gang gang;
+        bench_init(&bench);
+        bench_set_released(&bench, &gang);
+        if (lost)
+            gang_machine_remove_pod(bench.machine, "u-b");
+        assert_int_equal(bench_run(&bench), lost ? TASK_NONE : TASK_PATCH_POD);
+        tick(&bench, 61000);
+        (void)bench_run(&bench);
+        (void)bench_run(&bench);
+        bench_expect_said(
+            &bench, lost ? "GangIncomplete: gang d/g: 1 of 2 pods are bound; index 1 (no pod) "
+                           "is not, meant for node n2; 60 s after a pod is lost its place is "
+                           "no longer kept\n"
+                         : "GangIncomplete: gang d/g: 1 of 2 pods are bound; index 1 (b) is "
+                           "not, meant for node n2; its place is kept\n");
+        struct gang_counts counts;
+        gang_machine_count(bench.machine, &counts);
+        assert_int_equal(counts.promised_nodes, !lost);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -377,6 +406,7 @@ int main(void)
         cmocka_unit_test(work_holds_up_no_events),
         cmocka_unit_test(what_was_told_stays_told),
         cmocka_unit_test(a_node_that_a_list_lacks_is_gone),
+        cmocka_unit_test(says_whose_place_is_kept),
     };
     return unit_test_main("k8s_extender/gang_turns", tests, COUNT_OF(tests));
 }
