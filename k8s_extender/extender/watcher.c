@@ -150,6 +150,8 @@ static void *watch(struct extender *extender, enum gang_list list)
         .seed = time_now_milliseconds() + list,
     };
     if (!client || list_watch_run(client, &request, &err) < 0) {
+        if (!err.text[0]) /* a handler ended it */
+            error_set_memory(&err);
         log_message(&extender->log, LOG_LEVEL_ERROR, "watching %s ends: %s", lists[list].word,
                     err.text);
         extender_stop(extender, true);

@@ -66,10 +66,16 @@ static enum gang_task_result refused(struct worker *worker, const struct gang_ta
                                      const char *words)
 {
     char message[POD_EVENT_MESSAGE_BYTES];
-    snprintf(message, sizeof(message),
-             "gang %s: the API server refuses what parplan writes to pod %s: %s; tried again when "
-             "the pod changes, or in some minutes",
-             task->gang, task->pod, words);
+    if (task->kind == TASK_DELETE_POD)
+        snprintf(message, sizeof(message),
+                 "gang %s: the API server does not let parplan delete pod %s: %s; tried again in "
+                 "some minutes",
+                 task->gang, task->pod, words);
+    else
+        snprintf(message, sizeof(message),
+                 "gang %s: the API server refuses what parplan writes to pod %s: %s; tried again "
+                 "when the pod changes, or in some minutes",
+                 task->gang, task->pod, words);
     const struct pod_event event = {.namespace = task->namespace,
                                     .name = task->pod,
                                     .uid = task->uid,
