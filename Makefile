@@ -627,6 +627,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/extender_options_test.c \
 	tests/unit/k8s_extender/live_config_test.c \
 	tests/unit/k8s_extender/api_client_test.c \
+	tests/unit/k8s_extender/api_stop_test.c \
 	tests/unit/k8s_extender/api_config_test.c \
 	tests/unit/k8s_extender/backoff_test.c \
 	tests/unit/k8s_extender/gang_service_test.c \

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define POLL_MILLISECONDS 200 /* how often must_end is asked */
+#define POLL_MILLISECONDS 200 /* how often must_end and the client's flag are asked */
 #define RECEIVE_BUFFER_BYTES 65536L
 #define CONFIG_MAXIMUM_BYTES ((size_t)1 << 20)
 #define TARGET_BYTES 256 /* of a URL in a message */
@@ -26,6 +26,7 @@ struct api_client {
     CURLM *multi;
     CURL *easy;
     unsigned retry_after_seconds;
+    const bool *stop; /* or NULL; set by another thread */
 };
 
 struct transfer {
@@ -41,6 +42,8 @@ struct transfer {
     uint64_t heard_milliseconds;
     bool ended; /* by the receiver, or by must_end */
     bool idle;
+    uint64_t stop_milliseconds; /* when the flag was first seen; 0: not yet */
+    bool stopped;
     char reason[CURL_ERROR_SIZE];
 };
 
@@ -299,8 +302,27 @@ static void set_request(struct transfer *transfer, const char *url)
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
 }
 
+static bool must_stop(const struct api_client *client)
+{
+    return client->stop && __atomic_load_n(client->stop, __ATOMIC_ACQUIRE);
+}
+
+/* Most answers come within that time, and what came of a writing is worth to know. */
+static bool is_stopped(struct transfer *transfer)
+{
+    if (!must_stop(transfer->client))
+        return false;
+    uint64_t now = time_now_milliseconds();
+    if (transfer->stop_milliseconds == 0)
+        transfer->stop_milliseconds = now;
+    transfer->stopped = now - transfer->stop_milliseconds >= API_STOP_MILLISECONDS;
+    return transfer->stopped;
+}
+
 static bool has_to_end(struct transfer *transfer)
 {
+    if (is_stopped(transfer))
+        return true;
     if (transfer->must_end && transfer->must_end(transfer->context)) {
         transfer->ended = true;
         return true;
@@ -345,6 +367,9 @@ static int error_no_answer(struct transfer *transfer, CURLcode code, struct erro
     char target[TARGET_BYTES];
     snprintf(target, sizeof(target), "%s%.*s", transfer->client->config.server,
              (int)strcspn(request->path, "?"), request->path);
+    if (transfer->stopped)
+        return error_set_system(err, "%s %s: given up, since the program ends", request->method,
+                                target);
     if (transfer->idle)
         return error_set_system(err, "%s %s: nothing was heard for %u s", request->method, target,
                                 transfer->idle_seconds);
@@ -387,6 +412,9 @@ static int perform_once(struct transfer *transfer, struct error_info *err)
 static int perform(struct transfer *transfer, struct error_info *err)
 {
     struct api_client *client = transfer->client;
+    transfer->stopped = must_stop(client);
+    if (transfer->stopped)
+        return error_no_answer(transfer, CURLE_OK, err);
     if (credentials_read(client, false, err) < 0)
         return -1;
     transfer->may_repeat = client->config.token_file || client->config.kubeconfig;
@@ -447,6 +475,8 @@ void api_client_free(struct api_client *client)
     arena_free(client->arena);
     memory_free(client);
 }
+
+void api_client_stop_with(struct api_client *client, const bool *stop) { client->stop = stop; }
 
 struct collector {
     struct text_buffer body;

@@ -23,7 +23,8 @@
 #define API_ANSWER_MAXIMUM_BYTES ((size_t)4 << 20) /* of one answer that is kept whole */
 #define API_CONNECT_SECONDS 5u
 #define API_REQUEST_SECONDS 10u
-#define API_TOKEN_SECONDS 60u /* before a token file is read again */
+#define API_STOP_MILLISECONDS 500u /* that a request may still take once the client is stopped */
+#define API_TOKEN_SECONDS 60u      /* before a token file is read again */
 #define API_TOKEN_MAXIMUM_BYTES ((size_t)64 << 10)
 #define API_CONFIG_FILES 3u
 #define API_KUBECONFIG_MAXIMUM_BYTES ((size_t)4 << 20)
@@ -91,6 +92,9 @@ struct api_answer {
 /* The config is copied. Refused: a server that is no http(s) URL, a token over plain http. */
 struct api_client *api_client_create(const struct api_config *config, struct error_info *err);
 void api_client_free(struct api_client *client);
+/* A flag that another thread may set, asked several times a second: a request under way then gets
+ * API_STOP_MILLISECONDS more, one that begins later is not sent; both -1. NULL: none. */
+void api_client_stop_with(struct api_client *client, const bool *stop);
 /* -1: no answer (refused, timed out, TLS, too large), with the reason; any HTTP status is an
  * answer. */
 int api_client_send(struct api_client *client, const struct api_request *request,

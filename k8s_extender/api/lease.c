@@ -26,6 +26,7 @@ struct exchange {
     struct lease *lease;
     struct api_client *client;
     uint64_t time_of_day_microseconds;
+    unsigned timeout_seconds;
     char *trouble;
     size_t trouble_bytes;
 };
@@ -107,7 +108,7 @@ static long send(struct exchange *exchange, struct api_request *request)
     struct lease *lease = exchange->lease;
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(api_answer) struct api_answer answer = {.status = 0};
-    request->timeout_seconds = lease->settings.retry_seconds;
+    request->timeout_seconds = exchange->timeout_seconds;
     if (api_client_send(exchange->client, request, &answer, &err) < 0)
         return report(exchange, err.text);
     /* What does not let a Lease be made is no missing Lease, but a missing namespace. */
@@ -234,6 +235,7 @@ bool lease_turn(struct lease *lease, struct api_client *client, uint64_t now_mil
     struct exchange exchange = {.lease = lease,
                                 .client = client,
                                 .time_of_day_microseconds = time_of_day_microseconds,
+                                .timeout_seconds = lease->settings.retry_seconds,
                                 .trouble = ret_trouble,
                                 .trouble_bytes = trouble_bytes};
     uint64_t wait = lease->settings.retry_seconds * UINT64_C(1000);
@@ -256,8 +258,11 @@ bool lease_turn(struct lease *lease, struct api_client *client, uint64_t now_mil
 void lease_give_up(struct lease *lease, struct api_client *client)
 {
     char trouble[ERROR_TEXT_BYTES];
-    struct exchange exchange = {
-        .lease = lease, .client = client, .trouble = trouble, .trouble_bytes = sizeof(trouble)};
+    struct exchange exchange = {.lease = lease,
+                                .client = client,
+                                .timeout_seconds = LEASE_GIVE_UP_SECONDS,
+                                .trouble = trouble,
+                                .trouble_bytes = sizeof(trouble)};
     if (__atomic_load_n(&lease->holds_until_milliseconds, __ATOMIC_ACQUIRE) == 0)
         return;
     set_holds(lease, 0);

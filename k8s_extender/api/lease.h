@@ -14,6 +14,8 @@
 
 #include "k8s_extender/api/api_client.h"
 
+#define LEASE_GIVE_UP_SECONDS 1u /* a program that ends does not wait longer */
+
 struct lease_settings {
     const char *namespace, *name;    /* "parplan-extender" */
     const char *identity;            /* host name and pid, or the pod's uid */
@@ -40,7 +42,7 @@ bool lease_holds(const struct lease *lease, uint64_t now_milliseconds);
  * backup, and what was heard of other objects is not what the cluster has. Not for another thread.
  */
 bool lease_went_back(struct lease *lease);
-/* So that the next one need not wait; nothing where we do not lead. */
+/* So that the next one need not wait; nothing where we do not lead. Takes one request. */
 void lease_give_up(struct lease *lease, struct api_client *client);
 
 DEFINE_CLEANUP(lease);

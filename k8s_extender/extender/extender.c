@@ -25,6 +25,11 @@ void extender_stop(struct extender *extender, bool failed)
     pthread_cond_broadcast(&extender->work);
 }
 
+void extender_set_quiet(struct extender *extender)
+{
+    __atomic_store_n(&extender->quiet, true, __ATOMIC_RELEASE);
+}
+
 void extender_list_again(struct extender *extender)
 {
     pthread_mutex_lock(&extender->lock);
@@ -81,7 +86,10 @@ static int open_api(struct extender *extender, struct error_info *err)
     if (!extender->options.bind)
         return 0;
     extender->binder = api_client_create(extender->api, err);
-    return extender->binder ? 0 : -1;
+    if (!extender->binder)
+        return -1;
+    api_client_stop_with(extender->binder, &extender->stop);
+    return 0;
 }
 
 static int open_machine(struct extender *extender, struct error_info *err)

@@ -61,6 +61,7 @@ struct extender {
 
     bool list_again[LIST_COUNT]; /* set by one thread, cleared by the watcher; without the lock */
     bool stop;                   /* set once; read by all threads without the lock */
+    bool quiet;                  /* likewise: none but the leader's thread asks or writes */
     bool failed;                 /* a thread could not go on */
 };
 
@@ -85,13 +86,15 @@ bool extender_note_heard(struct extender *extender, unsigned what, bool troubled
 void extender_list_again(struct extender *extender);
 bool extender_stopping(const struct extender *extender);
 void extender_stop(struct extender *extender, bool failed); /* all threads come to an end */
+void extender_set_quiet(struct extender *extender);         /* all but the leader's have ended */
 void extender_wake(struct extender *extender); /* a worker looks whether there is work */
 
 /* Plans a problem by the policy in force; without the lock. NULL: memory. */
 struct gang_plan *extender_plan(struct extender *extender, const struct gang_problem *problem,
                                 struct error_info *err);
 
-/* Threads: each returns when extender->stop is set. */
+/* Threads: each returns when extender->stop is set, the leader's when extender->quiet is too: the
+ * Lease is given back once nothing that this process wrote can be under way. */
 void *extender_watch_nodes(void *extender);
 void *extender_watch_pods(void *extender);
 void *extender_lead(void *context);

@@ -11,6 +11,7 @@
 #define LEASE_DEADLINE_SECONDS 7u
 #define LEASE_RETRY_SECONDS 2u
 #define NAP_MILLISECONDS 100u
+#define QUIET_MILLISECONDS 10u
 #define TROUBLE_BYTES 512u
 
 static void nap(const struct extender *extender, unsigned milliseconds)
@@ -18,6 +19,15 @@ static void nap(const struct extender *extender, unsigned milliseconds)
     const struct timespec step = {.tv_nsec = NAP_MILLISECONDS * 1000000};
     for (unsigned slept = 0; slept < milliseconds && !extender_stopping(extender);
          slept += NAP_MILLISECONDS)
+        nanosleep(&step, NULL);
+}
+
+/* Until no writing of this process is under way that could reach the API server after another one
+ * has begun to lead. */
+static void wait_quiet(const struct extender *extender)
+{
+    const struct timespec step = {.tv_nsec = QUIET_MILLISECONDS * 1000000};
+    while (!__atomic_load_n(&extender->quiet, __ATOMIC_ACQUIRE))
         nanosleep(&step, NULL);
 }
 
@@ -88,6 +98,8 @@ static void keep(struct extender *extender, struct lease *lease, struct api_clie
         nap(extender, wait);
     }
     set_leads(extender, NULL);
+    wait_quiet(extender);
+    api_client_stop_with(client, NULL);
     lease_give_up(lease, client);
 }
 
@@ -110,6 +122,7 @@ void *extender_lead(void *context)
     CLEANUP(api_client) struct api_client *client = api_client_create(extender->api, &err);
     CLEANUP(lease) struct lease *lease = client ? lease_create(&settings, &err) : NULL;
     if (lease) {
+        api_client_stop_with(client, &extender->stop);
         keep(extender, lease, client);
         return NULL;
     }

@@ -17,7 +17,7 @@
 #define ARENAS 2
 
 struct threads {
-    pthread_t ids[WORKERS_MAXIMUM + 3];
+    pthread_t ids[WORKERS_MAXIMUM + 3]; /* the leader's first */
     size_t count;
 };
 
@@ -33,9 +33,9 @@ static int start(struct threads *threads, void *(*run)(void *), struct extender 
 
 static int start_all(struct threads *threads, struct extender *extender, struct error_info *err)
 {
-    if (start(threads, extender_watch_nodes, extender, err) < 0 ||
-        start(threads, extender_watch_pods, extender, err) < 0 ||
-        start(threads, extender_lead, extender, err) < 0)
+    if (start(threads, extender_lead, extender, err) < 0 ||
+        start(threads, extender_watch_nodes, extender, err) < 0 ||
+        start(threads, extender_watch_pods, extender, err) < 0)
         return -1;
     for (unsigned i = 0; i < extender->options.workers; i++)
         if (start(threads, extender_work, extender, err) < 0)
@@ -43,10 +43,14 @@ static int start_all(struct threads *threads, struct extender *extender, struct 
     return 0;
 }
 
-static void join_all(struct threads *threads)
+/* The leader's thread is the last: it gives the Lease back, and who takes it may write at once. */
+static void join_all(struct threads *threads, struct extender *extender)
 {
-    for (size_t i = 0; i < threads->count; i++)
-        pthread_join(threads->ids[i], NULL);
+    while (threads->count > 1)
+        pthread_join(threads->ids[--threads->count], NULL);
+    extender_set_quiet(extender);
+    if (threads->count == 1)
+        pthread_join(threads->ids[0], NULL);
     threads->count = 0;
 }
 
@@ -114,7 +118,7 @@ static int serve(struct extender *extender, const sigset_t *signals, struct erro
     extender_stop(extender, status < 0);
     if (server)
         http_server_stop(server, DRAIN_MILLISECONDS);
-    join_all(&threads);
+    join_all(&threads, extender);
     return status;
 }
 

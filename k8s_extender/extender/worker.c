@@ -327,6 +327,7 @@ void *extender_work(void *context)
         extender_stop(extender, true);
         return NULL;
     }
+    api_client_stop_with(client, &extender->stop);
     while (!extender_stopping(extender)) {
         pthread_mutex_lock(&extender->lock);
         bool found = next_task(extender, &task);

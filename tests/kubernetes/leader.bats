@@ -340,9 +340,9 @@ knows_better() {
     [[ $(curl -s --max-time 1 "$(url "$leader")/gangs" | jq .leader) == false ]]
 }
 
-@test "SIGTERM of the leader: a request is answered, it ends with 0, the next one leads at once" {
-    local start port code=0 answer rest
-    # One that the test itself has started, so that its exit status is seen.
+# start_four: a leader that the test itself has started, so that its exit status is seen. Sets own_pid
+# and port.
+start_four() {
     for name in "${names[@]}"; do
         kill -TERM "$(program_pid "$name")"
     done
@@ -356,6 +356,11 @@ knows_better() {
         "$cluster" restart "$name"
         wait_for 60 "ready $name" is_ready "$name"
     done
+}
+
+@test "SIGTERM of the leader: a request is answered, it ends with 0, the next one leads at once" {
+    local start port code=0 answer rest name
+    start_four
     begin_request "$port" "$(print_question gpu-00 | jq -c .)"
     kill -TERM "$own_pid"
     sleep 0.3
@@ -413,4 +418,25 @@ nobody_leads() {
 
 is_not_ready() {
     ! is_ready "$asked"
+}
+
+@test "SIGTERM of the leader while the API server hangs in the middle of its writing: it ends with 0 in 3 s" {
+    local start port code=0 name server_pid
+    start_four
+    server_pid=$(program_pid apiserver)
+    submit_job train 16 "${plan[@]}" gate
+    until grep -q GangPlanned "$BATS_TEST_TMPDIR/four.log"; do
+        ((SECONDS < 300))
+        sleep 0.01
+    done
+    kill -STOP "$server_pid"
+    sleep 0.2
+    start=${EPOCHREALTIME/[.,]/}
+    kill -TERM "$own_pid"
+    wait "$own_pid" || code=$?
+    own_pid=
+    kill -CONT "$server_pid"
+    echo "# ended after $(((${EPOCHREALTIME/[.,]/} - start) / 1000)) ms, status $code" | tee /dev/fd/3
+    ((${EPOCHREALTIME/[.,]/} - start < 3000000))
+    expect "exit status" "$code" 0
 }
