@@ -13,6 +13,7 @@
 #define CONNECTIONS_DEFAULT 256u
 #define IDLE_SECONDS_DEFAULT 30u
 #define REQUEST_SECONDS_DEFAULT 10u
+#define RELOAD_SECONDS_DEFAULT 60u
 #define MILLISECONDS 1000u
 #define LISTEN_BACKLOG 128
 #define STACK_BYTES ((size_t)4 << 20)
@@ -27,6 +28,9 @@ struct http_server {
     const char *paths[TLS_FILE_COUNT];
     bool tls;
     struct http_tls_stamp stamp; /* of the files as last tried */
+    bool failed;                 /* they could not be used */
+    uint64_t tried_milliseconds;
+    char said[ERROR_TEXT_BYTES]; /* of files of that stamp; "": nothing */
     int fd;
     uint16_t port;
     bool loopback;
@@ -217,6 +221,8 @@ static int set_up(struct http_server *server, struct error_info *err)
     settings->idle_seconds = settings->idle_seconds ? settings->idle_seconds : IDLE_SECONDS_DEFAULT;
     settings->request_seconds =
         settings->request_seconds ? settings->request_seconds : REQUEST_SECONDS_DEFAULT;
+    settings->reload_seconds =
+        settings->reload_seconds ? settings->reload_seconds : RELOAD_SECONDS_DEFAULT;
     server->paths[TLS_CERTIFICATE] = settings->certificate_file;
     server->paths[TLS_KEY] = settings->key_file;
     server->paths[TLS_CLIENT_CA] = settings->client_ca_file;
@@ -326,24 +332,27 @@ static void end_retired(struct http_server *server)
     server->retired = NULL;
 }
 
-/* 1: they are others than before; 0: not, or said already; -1: they cannot be looked at. */
-static int look_at_files(struct http_server *server, struct http_tls_stamp *ret,
-                         struct error_info *err)
+/* 1: they are others than before, or it is time to try those again; 0: not; -1: they cannot be
+ * looked at. */
+static int look_at_files(struct http_server *server, struct error_info *err)
 {
-    const struct http_tls_stamp none = {0};
-    if (http_tls_stamp(server->paths, ret, err) == 0)
-        return memcmp(ret, &server->stamp, sizeof(*ret)) != 0;
-    bool said = memcmp(&server->stamp, &none, sizeof(none)) == 0;
-    server->stamp = none;
-    return said ? 0 : -1;
+    uint64_t wait = server->settings.reload_seconds * UINT64_C(1000);
+    struct http_tls_stamp stamp = {0};
+    int result = http_tls_stamp(server->paths, &stamp, err);
+    bool others = memcmp(&stamp, &server->stamp, sizeof(stamp)) != 0;
+    if (others)
+        server->said[0] = '\0';
+    server->stamp = stamp;
+    if (result < 0)
+        return -1;
+    return others ||
+           (server->failed && http_now_milliseconds() - server->tried_milliseconds >= wait);
 }
 
-static int use_files(struct http_server *server, const struct http_tls_stamp *stamp,
-                     bool *ret_changed, struct error_info *err)
+static int use_files(struct http_server *server, bool *ret_changed, struct error_info *err)
 {
+    server->tried_milliseconds = http_now_milliseconds();
     struct http_tls *tls = http_tls_load(server->paths, err);
-    if (tls || err->kind != ERROR_MEMORY)
-        server->stamp = *stamp; /* what is wrong with these files is said once */
     if (tls && http_tls_equal(tls, server->current->tls)) {
         http_tls_free(tls);
         return 0;
@@ -356,15 +365,27 @@ static int use_files(struct http_server *server, const struct http_tls_stamp *st
     return 0;
 }
 
+/* -1: it is to be said. */
+static int note_failure(struct http_server *server, const struct error_info *why)
+{
+    if (strcmp(server->said, why->text) == 0)
+        return 0;
+    snprintf(server->said, sizeof(server->said), "%s", why->text);
+    return -1;
+}
+
 int http_server_reload(struct http_server *server, bool *ret_changed, struct error_info *err)
 {
-    struct http_tls_stamp stamp;
     struct error_info why = {.kind = ERROR_NONE};
     *ret_changed = false;
     end_retired(server);
-    int result = server->tls ? look_at_files(server, &stamp, &why) : 0;
-    if (result > 0)
-        result = use_files(server, &stamp, ret_changed, &why);
+    int result = server->tls ? look_at_files(server, &why) : 0;
+    if (result > 0) {
+        result = use_files(server, ret_changed, &why);
+        server->failed = result < 0;
+    }
+    if (result < 0 && note_failure(server, &why) == 0)
+        return 0;
     if (result < 0 && err)
         *err = why;
     return result;

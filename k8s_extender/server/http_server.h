@@ -62,6 +62,7 @@ struct http_server_settings {
     unsigned connections_maximum;                             /* 256 */
     unsigned idle_seconds;                                    /* 30 */
     unsigned request_seconds; /* to send a request whole, or take an answer: 10 */
+    unsigned reload_seconds;  /* before files that could not be used are tried again: 60 */
     /* Seen once for each answer, on its thread, for metrics; route NULL: none was found, or the
      * request was too late (408, 0 seconds). seconds: from the header until the answer. NULL: none
      * is told. */
@@ -77,7 +78,9 @@ struct http_server *http_server_start(const struct http_server_settings *setting
                                       void *context, struct error_info *err);
 uint16_t http_server_port(const struct http_server *server);
 /* Whether the files changed, and if so uses them; called every few seconds, by one thread. -1: the
- * new ones cannot be used, the old ones stay; that is said once for each state of the files. */
+ * new ones cannot be used, the old ones stay; that is said once for each state of the files and
+ * each reason. They are tried again, also where they stay the same: a certificate that is not valid
+ * yet becomes so. */
 int http_server_reload(struct http_server *server, bool *ret_changed, struct error_info *err);
 /* No new requests (503 on connections that are open); those under way are answered (at most that
  * long), then all connections end; frees. NULL is fine. */

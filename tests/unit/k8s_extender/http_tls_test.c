@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PATH_BYTES 128u
@@ -161,7 +162,8 @@ static void start(void)
                                                   .certificate_file = files[TLS_CERTIFICATE],
                                                   .key_file = files[TLS_KEY],
                                                   .client_ca_file = files[TLS_CLIENT_CA],
-                                                  .request_seconds = 2};
+                                                  .request_seconds = 2,
+                                                  .reload_seconds = 1};
     server = http_server_start(&settings, routes, COUNT_OF(routes), NULL, &err);
     if (!server)
         fail_msg("%s", err.text);
@@ -260,10 +262,35 @@ static void takes_new_certificates_from_disk(void **state)
     put("server-one.key", "tls.key");
 }
 
+/* Its authority's clock may be ahead of ours. */
+static void takes_a_certificate_once_it_is_valid(void **state)
+{
+    (void)state;
+    if (unit_test_is_tortured())
+        skip();
+    static const struct timespec step = {.tv_nsec = 50000000};
+    struct error_info err = {.kind = ERROR_NONE};
+    bool changed = false;
+    start();
+    issue(ours, "server-two", 4, 3600, FOR_SERVERS);
+    put("server-two.crt", "tls.crt");
+    put("server-two.key", "tls.key");
+    expect_reload(-1, false, "tls.crt: the certificate is not valid before 20");
+    for (unsigned i = 0; i < 400 && !changed; i++) {
+        nanosleep(&step, NULL);
+        if (http_server_reload(server, &changed, &err) < 0)
+            fail_msg("said again: %s", err.text);
+    }
+    assert_true(changed);
+    expect("scheduler", "/closed", "200", "hello scheduler", "server-two");
+    http_server_stop(server, 500);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(judges_files_together, set_up, tear_down),
     cmocka_unit_test_setup_teardown(wants_a_good_client_certificate, set_up, tear_down),
     cmocka_unit_test_setup_teardown(takes_new_certificates_from_disk, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(takes_a_certificate_once_it_is_valid, set_up, tear_down),
 };
 
 int main(void) { return unit_test_main("k8s_extender/http_tls", tests, COUNT_OF(tests)); }
