@@ -35,6 +35,7 @@ struct http_service {
 struct http_listener {
     struct http_service *service;
     struct MHD_Daemon *daemon;
+    int fd;               /* the server's socket by a number of its own */
     struct http_tls *tls; /* NULL: plain */
     unsigned number;
     atomic_bool retired; /* another one has taken its place: connections end after their answer */

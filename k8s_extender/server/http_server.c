@@ -2,6 +2,7 @@
 #include "k8s_extender/server/http_server.h"
 #include "k8s_extender/server/http_exchange.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #define CONNECTIONS_DEFAULT 256u
 #define IDLE_SECONDS_DEFAULT 30u
@@ -159,8 +161,8 @@ static struct MHD_Daemon *start_daemon(const struct http_server *server,
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     struct MHD_Daemon *daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, http_exchange_handle, listener, MHD_OPTION_LISTEN_SOCKET, server->fd,
-        MHD_OPTION_CONNECTION_LIMIT, server->settings.connections_maximum,
+        flags, 0, NULL, NULL, http_exchange_handle, listener, MHD_OPTION_LISTEN_SOCKET,
+        listener->fd, MHD_OPTION_CONNECTION_LIMIT, server->settings.connections_maximum,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, address_limit(server), MHD_OPTION_CONNECTION_TIMEOUT,
         server->settings.idle_seconds, MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES,
         MHD_OPTION_NOTIFY_COMPLETED, http_exchange_completed, listener,
@@ -169,6 +171,28 @@ static struct MHD_Daemon *start_daemon(const struct http_server *server,
         MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return daemon;
+}
+
+static bool is_same_socket(int left, int right)
+{
+    struct stat first, second;
+    return fstat(left, &first) == 0 && fstat(right, &second) == 0 && first.st_ino == second.st_ino;
+}
+
+/* libmicrohttpd closes the socket that it was given where it cannot start, but not for each reason
+ * (0.9.75: not where it can have no descriptor): it gets one of its own, and what it has left open
+ * is closed here. */
+static int start_on_own_socket(const struct http_server *server, struct http_listener *listener)
+{
+    listener->fd = fcntl(server->fd, F_DUPFD_CLOEXEC, 0);
+    if (listener->fd < 0)
+        return -1;
+    listener->daemon = start_daemon(server, listener);
+    if (listener->daemon)
+        return 0;
+    if (is_same_socket(listener->fd, server->fd))
+        close(listener->fd);
+    return -1;
 }
 
 /* Takes tls, also on failure. */
@@ -183,21 +207,21 @@ static struct http_listener *start_listener(struct http_server *server, struct h
     listener->service = &server->service;
     listener->tls = tls;
     listener->number = server->next_number++;
-    listener->daemon = start_daemon(server, listener);
-    if (listener->daemon)
+    if (start_on_own_socket(server, listener) == 0)
         return listener;
     free_listener(listener);
     return error_null(
         error_set_system(err, "the http server cannot be started on port %u", server->port));
 }
 
-/* Waits for handlers that run. */
+/* One that was quiesced: its socket stays ours to close. Waits for handlers that run. */
 static void stop_listener(struct http_listener *listener)
 {
     if (!listener)
         return;
     http_connections_shut(listener->service->connections, listener->number);
     MHD_stop_daemon(listener->daemon);
+    close(listener->fd); /* not before: its thread may have been using it */
     free_listener(listener);
 }
 
@@ -301,7 +325,7 @@ void http_server_stop(struct http_server *server, unsigned drain_milliseconds)
     if (!server)
         return;
     atomic_store(&server->service.stopping, true);
-    MHD_quiesce_daemon(server->current->daemon); /* the socket stays ours to close */
+    MHD_quiesce_daemon(server->current->daemon);
     http_connections_drain(server->service.connections, drain_milliseconds);
     stop_listener(server->retired);
     stop_listener(server->current);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -286,7 +287,54 @@ static void takes_a_certificate_once_it_is_valid(void **state)
     http_server_stop(server, 500);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED true /* they need address space for themselves */
+#else
+#define IS_SANITIZED false
+#endif
+#define ROOM_BYTES ((rlim_t)2 << 20) /* less than a thread's stack */
+
+static struct rlimit leave_no_room_for_a_thread(void)
+{
+    struct rlimit before, limit;
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_true(file && fscanf(file, "%lu", &pages) == 1);
+    fclose(file);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    limit = before;
+    limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ROOM_BYTES;
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+    return before;
+}
+
+/* The first test: threads that have ended would leave their stacks to new ones. */
+static void listens_on_where_new_certificates_cannot_be_served(void **state)
+{
+    (void)state;
+    if (unit_test_is_tortured() || IS_SANITIZED)
+        skip();
+    struct error_info err = {.kind = ERROR_NONE};
+    bool changed = true;
+    start();
+    put("server-two.crt", "tls.crt");
+    put("server-two.key", "tls.key");
+    struct rlimit before = leave_no_room_for_a_thread();
+    int result = http_server_reload(server, &changed, &err);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(result, -1);
+    assert_non_null(strstr(err.text, "the http server cannot be started on port "));
+    assert_false(changed);
+    expect("scheduler", "/closed", "200", "hello scheduler", "server-one");
+    sleep(1); /* reload_seconds */
+    expect_reload(0, true, "");
+    expect("scheduler", "/closed", "200", "hello scheduler", "server-two");
+    http_server_stop(server, 500);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(listens_on_where_new_certificates_cannot_be_served, set_up,
+                                    tear_down),
     cmocka_unit_test_setup_teardown(judges_files_together, set_up, tear_down),
     cmocka_unit_test_setup_teardown(wants_a_good_client_certificate, set_up, tear_down),
     cmocka_unit_test_setup_teardown(takes_new_certificates_from_disk, set_up, tear_down),
