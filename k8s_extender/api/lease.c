@@ -4,6 +4,7 @@
 #include "k8s_extender/api/lease_decision.h"
 #include "k8s_extender/api/request_text.h"
 #include "k8s_extender/api/resource_version.h"
+#include "k8s_extender/api/time_now.h"
 
 #include <string.h>
 
@@ -241,12 +242,14 @@ bool lease_turn(struct lease *lease, struct api_client *client, uint64_t now_mil
     uint64_t wait = lease->settings.retry_seconds * UINT64_C(1000);
     uint64_t left = 0;
     ret_trouble[0] = '\0';
+    uint64_t began = time_now_milliseconds();
     long status = 409;
     if (lease_holds(lease, now_milliseconds))
         status = hold(&exchange, now_milliseconds);
     if (status == 409 || status == 404)
         left = contend(&exchange, now_milliseconds);
-    bool leads = lease_holds(lease, now_milliseconds);
+    /* A request that hangs may outlast the deadline, which others go by meanwhile. */
+    bool leads = lease_holds(lease, now_milliseconds + (time_now_milliseconds() - began));
     if (!leads)
         wait += lease->spread_milliseconds;
     if (left > 0 && left < wait)

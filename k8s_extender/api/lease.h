@@ -29,8 +29,9 @@ struct lease;
 /* The texts are copied. */
 struct lease *lease_create(const struct lease_settings *settings, struct error_info *err);
 void lease_free(struct lease *lease);
-/* One turn at that time (a clock that only goes forward, milliseconds; and the time of day for the
- * object). Returns whether we lead now. *ret_wait_milliseconds: when to call again. *ret_trouble:
+/* One turn that begins at that time (a clock that only goes forward, milliseconds; and the time of
+ * day for the object). Returns whether we lead at its end. *ret_wait_milliseconds: when to call
+ * again. *ret_trouble:
  * "", or why it could not be read or written. Takes up to three requests. */
 bool lease_turn(struct lease *lease, struct api_client *client, uint64_t now_milliseconds,
                 uint64_t time_of_day_microseconds, unsigned *ret_wait_milliseconds,

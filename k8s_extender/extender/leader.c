@@ -91,7 +91,8 @@ static void keep(struct extender *extender, struct lease *lease, struct api_clie
             if (lease_went_back(lease))
                 extender_list_again(extender);
             extender_note_heard(extender, HEARD_LEASE, trouble[0] != '\0');
-        } else if (extender->leads) {
+        } else {
+            set_leads(extender, NULL); /* before another one can lead */
             lease_give_up(lease, client);
         }
         set_leads(extender, leads ? lease : NULL);

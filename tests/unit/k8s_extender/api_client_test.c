@@ -596,7 +596,7 @@ static void one_leads_at_a_time(void **state)
         {'a', 0, false, true, false},      {'b', 500, false, false, false},
         {'a', 2000, false, true, false},   {'b', 2500, false, false, false},
         {'a', 4000, true, true, true}, /* no renewal, but still within the deadline */
-        {'a', 8999, true, true, true},     {'a', 9000, true, false, true},
+        {'a', 8000, true, true, true},     {'a', 9000, true, false, true},
         {'b', 11999, false, false, false}, /* seen renewed at 2500: 10 s are not over */
         {'b', 12500, false, true, false},  {'a', 13000, false, false, false},
         {'b', 14000, false, true, false},  {'B', 15000, false, false, false}, /* gives it up */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that ends while the API server hangs. Threads: not in torture. */
+/* A program that ends, or leads, while the API server hangs. Threads: not in torture. */
 #include "k8s_extender/api/api_client.h"
 #include "k8s_extender/api/lease.h"
 #include "k8s_extender/api/time_now.h"
@@ -9,8 +9,9 @@
 #include <string.h>
 
 #define HANG_MILLISECONDS 8000u
-#define SOON_MILLISECONDS 3000u /* with room for a busy machine, and far from any request's limit  \
-                                 */
+#define SOON_MILLISECONDS                                                                          \
+    3000u /* with room for a busy machine, and far from any request's limit                        \
+           */
 
 /* It ends the program in the middle of a request, and answers after that time. */
 struct peer {
@@ -123,10 +124,34 @@ static void a_lease_is_given_back_within_its_second(void **state)
     assert_in_range(took, LEASE_GIVE_UP_SECONDS * 900, SOON_MILLISECONDS);
 }
 
+/* Renewed at 1 s; the renewal at 5.5 s hangs for its 2 s, and the deadline passes meanwhile. */
+static void a_turn_that_outlasts_the_deadline_does_not_lead(void **state)
+{
+    (void)state;
+    if (unit_test_is_tortured())
+        skip();
+    struct peer peer = {.requests = 0};
+    const struct lease_settings settings = {"a", "parplan", "x", 8, 5, 2};
+    struct error_info err = {.kind = ERROR_NONE};
+    char trouble[200] = "";
+    unsigned wait;
+    CLEANUP(api_client) struct api_client *client = peer_start(&peer, answer_once);
+    CLEANUP(lease) struct lease *lease = lease_create(&settings, &err);
+    assert_non_null(lease);
+    bool first = lease_turn(lease, client, 1000, 0, &wait, trouble, sizeof(trouble));
+    bool holds = lease_holds(lease, 5500);
+    bool second = lease_turn(lease, client, 5500, 0, &wait, trouble, sizeof(trouble));
+    fake_api_stop(peer.api);
+    assert_true(first && holds);
+    assert_string_not_equal(trouble, "");
+    assert_false(second);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_request_that_hangs_is_given_up),
     cmocka_unit_test(an_answer_that_comes_soon_is_taken),
     cmocka_unit_test(a_lease_is_given_back_within_its_second),
+    cmocka_unit_test(a_turn_that_outlasts_the_deadline_does_not_lead),
 };
 
 int main(void) { return unit_test_main("k8s_extender/api_stop", tests, COUNT_OF(tests)); }
