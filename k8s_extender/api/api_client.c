@@ -4,6 +4,7 @@
 #include "base/text_file.h"
 #include "k8s_extender/api/time_now.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <pthread.h>
 #include <string.h>
@@ -51,10 +52,12 @@ static void start_curl(void) { curl_global_init(CURL_GLOBAL_DEFAULT); }
 
 /* --- what the server is --------------------------------------------------------------- */
 
+/* A name that begins like an address may be anybody's. */
 static bool host_is_loopback(const char *host)
 {
+    struct in_addr address;
     return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
-           strncmp(host, "127.", 4) == 0;
+           (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 }
 
 static int inspect_server(struct api_client *client, struct error_info *err)
