@@ -625,6 +625,7 @@ UNIT_TESTS := \
 	tests/unit/base/yaml_rows_test.c \
 	tests/unit/base/yaml_writer_test.c \
 	tests/unit/k8s_extender/extender_options_test.c \
+	tests/unit/k8s_extender/extender_ready_test.c \
 	tests/unit/k8s_extender/live_config_test.c \
 	tests/unit/k8s_extender/api_client_test.c \
 	tests/unit/k8s_extender/api_stop_test.c \

@@ -162,28 +162,26 @@ void extender_close(struct extender *extender)
 static const char *const heard_words[HEARD_COUNT] = {
     [LIST_NODES] = "nodes", [LIST_PODS] = "pods", [HEARD_LEASE] = "Lease"};
 
-/* The first thing that was not heard of for too long, of so many; or NULL. */
-static const char *unheard(const struct extender *extender, unsigned count, uint64_t *ret_seconds)
+/* The first thing that was not heard of for too long, of so many; or `count`. */
+static unsigned unheard(const struct extender *extender, unsigned count, uint64_t *ret_seconds)
 {
     uint64_t now = time_now_milliseconds();
     for (unsigned i = 0; i < count; i++) {
         const struct hearing *heard = &extender->heard[i];
         *ret_seconds = (now - heard->since_milliseconds) / 1000u;
         if (heard->troubled && *ret_seconds >= extender->options.stale_seconds)
-            return heard_words[i];
+            return i;
     }
-    return NULL;
+    return count;
 }
 
 bool extender_ready_locked(struct extender *extender, char *ret_why, size_t bytes)
 {
     uint64_t seconds;
-    const char *word = unheard(extender, HEARD_COUNT, &seconds);
-    if (word)
-        snprintf(ret_why, bytes,
-                 "parplan has not heard of the cluster's %s for %" PRIu64
-                 " s: the API server does not answer",
-                 word, seconds);
+    unsigned what = unheard(extender, HEARD_COUNT, &seconds);
+    if (what < HEARD_COUNT)
+        snprintf(ret_why, bytes, "parplan has not heard of the cluster's %s for %" PRIu64 " s: %s",
+                 heard_words[what], seconds, extender->heard[what].reason);
     else if (!gang_machine_synced(extender->machine) || extender->rereads[LIST_NODES] ||
              extender->rereads[LIST_PODS])
         snprintf(ret_why, bytes, "parplan is still reading the cluster's nodes and pods");
@@ -196,19 +194,22 @@ bool extender_has_lists(struct extender *extender)
 {
     uint64_t seconds;
     pthread_mutex_lock(&extender->lock);
-    bool has = gang_machine_synced(extender->machine) && !unheard(extender, LIST_COUNT, &seconds);
+    bool has = gang_machine_synced(extender->machine) &&
+               unheard(extender, LIST_COUNT, &seconds) == LIST_COUNT;
     pthread_mutex_unlock(&extender->lock);
     return has;
 }
 
-bool extender_note_heard(struct extender *extender, unsigned what, bool troubled)
+bool extender_note_heard(struct extender *extender, unsigned what, const char *trouble)
 {
     pthread_mutex_lock(&extender->lock);
     struct hearing *heard = &extender->heard[what];
-    bool changes = heard->troubled != troubled;
-    heard->troubled = troubled;
-    if (changes || !troubled)
+    bool changes = heard->troubled != (trouble != NULL);
+    heard->troubled = trouble != NULL;
+    if (changes || !trouble)
         heard->since_milliseconds = time_now_milliseconds();
+    snprintf(heard->reason, sizeof(heard->reason), "%s", trouble ? trouble : "");
+    error_clean_text(heard->reason); /* what was cut in the middle of a character, too */
     pthread_mutex_unlock(&extender->lock);
     return changes;
 }

@@ -24,9 +24,11 @@
  * may be silent for a minute, and says nothing of a server that hangs. */
 #define HEARD_LEASE LIST_COUNT
 #define HEARD_COUNT (LIST_COUNT + 1)
+#define HEARING_REASON_BYTES 320u
 struct hearing {
-    bool troubled;               /* since then, without a break */
-    uint64_t since_milliseconds; /* troubled: since when; else when something last came */
+    bool troubled;                     /* since then, without a break */
+    uint64_t since_milliseconds;       /* troubled: since when; else when something last came */
+    char reason[HEARING_REASON_BYTES]; /* troubled: what was said last, one line */
 };
 
 struct extender {
@@ -79,8 +81,9 @@ bool extender_ready_locked(struct extender *extender, char *ret_why, size_t byte
 void extender_end_lapsed_lead(struct extender *extender);
 /* Of the lists alone: whether this process may lead. */
 bool extender_has_lists(struct extender *extender);
-/* Since now it is heard again, or not any more; whether that is a change. */
-bool extender_note_heard(struct extender *extender, unsigned what, bool troubled);
+/* Since now it is heard again (trouble NULL), or not any more, and why; whether that is a change.
+ */
+bool extender_note_heard(struct extender *extender, unsigned what, const char *trouble);
 /* What was heard is not what the cluster has any more: both lists are read again; until they are
  * whole nothing is planned or written, and GPU pods wait; the Lease is kept. */
 void extender_list_again(struct extender *extender);

@@ -90,7 +90,7 @@ static void keep(struct extender *extender, struct lease *lease, struct api_clie
             note_trouble(extender, trouble, last);
             if (lease_went_back(lease))
                 extender_list_again(extender);
-            extender_note_heard(extender, HEARD_LEASE, trouble[0] != '\0');
+            extender_note_heard(extender, HEARD_LEASE, trouble[0] ? trouble : NULL);
         } else {
             set_leads(extender, NULL); /* before another one can lead */
             lease_give_up(lease, client);

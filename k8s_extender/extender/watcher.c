@@ -123,7 +123,7 @@ static void note_trouble(void *context, const char *reason)
     struct watcher *watcher = context;
     struct extender *extender = watcher->extender;
     const char *word = lists[watcher->list].word;
-    bool changes = extender_note_heard(extender, watcher->list, reason != NULL);
+    bool changes = extender_note_heard(extender, watcher->list, reason);
     if (reason)
         metrics_add(extender->metrics, METRIC_API_ERRORS, word, NULL, 1);
     if (changes && reason)
