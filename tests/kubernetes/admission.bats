@@ -419,10 +419,6 @@ accepts() {
     kubectl delete -f "$manifests/examples/indexed-job.yaml" --wait=false
 }
 
-has_pods() {
-    [[ $(count_pods "$1") == "$2" ]]
-}
-
 @test "the second scheduler's nodes: its taint is tolerated by pods of gangs, and by no other pod with GPUs" {
     needs_newest MutatingAdmissionPolicy
     kubectl apply -f "$manifests/overlays/second-scheduler/dedicated-nodes.yaml"

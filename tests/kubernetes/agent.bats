@@ -15,7 +15,7 @@ setup_file() {
 
 setup() {
     agent=$PARPLAN_BUILD/parplan-node-agent
-    admin=$PARPLAN_KUBERNETES_DIR/etc/admin.kubeconfig
+    kubeconfig=$PARPLAN_KUBERNETES_DIR/etc/admin.kubeconfig
     machine=$BATS_TEST_TMPDIR/machine
     node=$(node_name 1)
     kubectl annotate node --all parplan.io/topology- >/dev/null
@@ -31,45 +31,14 @@ node_name() {
     kubectl get nodes -o json | jq -r --argjson at "$1" '.items[$at - 1].metadata.name'
 }
 
-# write_machine GPUS: so many MI300X, each joined with each; there from one moment to the next.
-write_machine() {
-    local gpu other folder whole nodes
-    whole=$(mktemp -d "$BATS_TEST_TMPDIR/gpus.XXXXXX")
-    nodes=$whole/sys/class/kfd/kfd/topology/nodes
-    mkdir -p "$nodes/0"
-    printf 'cpu_cores_count 96\nsimd_count 0\n' >"$nodes/0/properties"
-    for ((gpu = 1; gpu <= $1; gpu++)); do
-        mkdir -p "$nodes/$gpu/io_links/0" "$nodes/$gpu/mem_banks/0"
-        printf '%s\n' 'cpu_cores_count 0' 'simd_count 1216' 'gfx_target_version 90402' \
-            'vendor_id 4098' 'device_id 29857' "location_id $((gpu << 8))" 'domain 0' 'hive_id 7' \
-            "unique_id $gpu" 'num_xcc 8' >"$nodes/$gpu/properties"
-        printf 'heap_type 1\nsize_in_bytes 206141652992\nflags 0\n' >"$nodes/$gpu/mem_banks/0/properties"
-        write_link "$nodes/$gpu/io_links/0" "$gpu" 0 2 20
-        for ((other = 1; other <= $1; other++)); do
-            ((other != gpu)) || continue
-            folder=$nodes/$gpu/io_links/$other
-            mkdir -p "$folder"
-            write_link "$folder" "$gpu" "$other" 11 15
-        done
-    done
-    ln -s "$whole" "$whole.link"
-    mv -T "$whole.link" "$machine"
-}
-
-# write_link FOLDER FROM TO TYPE WEIGHT
-write_link() {
-    printf '%s\n' "type $4" "node_from $2" "node_to $3" "weight $5" 'min_bandwidth 64000' \
-        'max_bandwidth 64000' >"$1/properties"
-}
-
 # One look at the machine.
 run_agent() {
-    run_client "$agent" --kubeconfig "$admin" --node "$node" --sysfs "$machine" --once
+    run_client "$agent" --kubeconfig "$kubeconfig" --node "$node" --sysfs "$machine" --once
 }
 
 # start_agent: it runs on, a look every second, or every $agent_seconds.
 start_agent() {
-    "$agent" --kubeconfig "$admin" --node "$node" --sysfs "$machine" --interval "${agent_seconds:-1}" \
+    "$agent" --kubeconfig "$kubeconfig" --node "$node" --sysfs "$machine" --interval "${agent_seconds:-1}" \
         2>"$BATS_TEST_TMPDIR/agent.log" 3>&- &
     agent_pid=$!
 }
@@ -185,15 +154,12 @@ requests() {
 }
 
 @test "another node's annotation is out of reach of an agent with the shipped rights" {
-    local other token shipped=$kubernetes_root/manifests/kubernetes
+    local other shipped=$kubernetes_root/manifests/kubernetes
     other=$(node_name 2)
     kubectl apply -f "$shipped/base/namespace.yaml"
     kubectl apply -f "$shipped/node-agent/node-agent.yaml" -f "$shipped/admission/node-agents.yaml"
-    token=$(kubectl create token -n parplan-system parplan-node-agent --duration 1h \
-        --bound-object-kind Node --bound-object-name "$node")
-    kubectl config view --raw --minify -o json | jq --arg token "$token" \
-        '.users[0].user = {token: $token}' >"$BATS_TEST_TMPDIR/agent.kubeconfig"
-    admin=$BATS_TEST_TMPDIR/agent.kubeconfig
+    write_identity agent parplan-system parplan-node-agent --bound-object-kind Node --bound-object-name "$node"
+    kubeconfig=$PARPLAN_KUBERNETES_DIR/etc/agent.kubeconfig
     run_agent
     expect_status 0
     expect "GPUs" "$(gpus_written)" 4

@@ -16,27 +16,16 @@ setup() {
     setup_gangs
 }
 
-# print_pod NAME [JQ...]: a pod of 8 GPUs, changed by the filters.
-print_pod() {
-    local filter
-    print_job "$1" 1 label= | jq --arg name "$1" '{apiVersion: "v1", kind: "Pod", metadata: {name: $name},
-        spec: .spec.template.spec}' >"$BATS_TEST_TMPDIR/pod.json"
-    for filter in "${@:2}"; do
-        jq "$filter" "$BATS_TEST_TMPDIR/pod.json" >"$BATS_TEST_TMPDIR/pod.new"
-        mv "$BATS_TEST_TMPDIR/pod.new" "$BATS_TEST_TMPDIR/pod.json"
-    done
-    cat "$BATS_TEST_TMPDIR/pod.json"
-}
-
+# apply_pod NAME [JQ]: a pod of 8 GPUs, changed by the filter.
 apply_pod() {
-    print_pod "$@" | kubectl apply -f -
+    print_pod "$1" label= | jq "${2:-.}" | kubectl apply -f -
 }
 
 # policy TEXT [LINE]: what parplan.yaml says from now on; returns when the extender has read it again.
 policy() {
     local before
     before=$(times_read)
-    printf 'schema: parplan.config/1\npolicy: {%s}\n%s\n' "$1" "${2:-}" >"$PARPLAN_KUBERNETES_DIR/etc/parplan.yaml"
+    write_parplan_yaml "$PARPLAN_KUBERNETES_DIR/etc/parplan.yaml" "$@"
     wait_for 20 "look at the policy" read_more_than "$before"
 }
 

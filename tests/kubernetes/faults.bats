@@ -91,11 +91,6 @@ lives() {
     curl -sf --max-time 5 -o "$BATS_TEST_TMPDIR/health" "$extender_url/healthz"
 }
 
-# metric NAME: of a metric without labels.
-metric() {
-    curl -sf --max-time 5 "$extender_url/metrics" | awk -v name="parplan_$1" '$1 == name { print $2 }'
-}
-
 nothing_is_promised() {
     [[ $(metric promised_nodes) == 0 ]]
 }
@@ -136,18 +131,13 @@ some_bound() {
     (($(count_bound "$1") > 0))
 }
 
-has_plan() {
-    (($(annotations_of "$1" node | awk '$2 != "-"' | wc -l) == $2))
-}
-
 # bind_in_part JOB PODS: while the scheduler is paused all pods of a gated job get their nodes; then it
 # binds all but the last 8: others have their GPUs until let_go.
 bind_in_part() {
     local index node
     wait_for 60 "plan of $1" has_plan "$1" "$2"
     annotations_of "$1" node | tail -n 8 | while read -r index node; do
-        print_job "holder-$index" 1 label= | jq --arg node "$node" '{apiVersion: "v1", kind: "Pod",
-            metadata: {name: .metadata.name, labels: {app: "holder"}}, spec: (.spec.template.spec | .nodeName = $node)}'
+        print_pod "holder-$index" label= | jq --arg node "$node" '.metadata.labels.app = "holder" | .spec.nodeName = $node'
     done | kubectl apply -f -
     "$cluster" resume scheduler
     wait_for 60 "part of $1" is_bound "$1" $(($2 - 8))
@@ -288,7 +278,7 @@ start_data() {
 most_held() {
     local held most=0
     until is_bound "$1" "$2"; do
-        held=$(metric promised_nodes) || continue
+        held=$(metric promised_nodes)
         ((held <= most)) || most=$held
     done
     echo "$most"
@@ -414,8 +404,7 @@ swap_back() {
 
 # print_member INDEX: a pod of a gang of 4 that no controller owns.
 print_member() {
-    print_job twin 4 tp=8 pp=4 dp=1 size=4 index="$1" gate | jq --arg name "twin-$1" '.spec.template
-        | {apiVersion: "v1", kind: "Pod", metadata: (.metadata + {name: $name}), spec}'
+    print_pod "twin-$1" label=twin tp=8 pp=4 dp=1 size=4 "index=$1" gate
 }
 
 members_have_nodes() {

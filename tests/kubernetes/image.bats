@@ -36,7 +36,7 @@ start_extender_of_image() {
     write_identity extender parplan-system parplan-extender
     install -D -m 644 {,"$image"}"$PARPLAN_KUBERNETES_DIR/etc/extender.kubeconfig"
     install -D -m 644 {,"$image"}"$PARPLAN_KUBERNETES_DIR/etc/ca.crt"
-    printf 'schema: parplan.config/1\npolicy: {tp_within: node}\n' >"$image/parplan.yaml"
+    write_parplan_yaml "$image/parplan.yaml"
     chmod 644 "$image/parplan.yaml"
     extender_port=$(free_port)
     extender_url=http://127.0.0.1:$extender_port

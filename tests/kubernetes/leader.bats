@@ -13,22 +13,19 @@ setup_file() {
     [[ -x $PARPLAN_BUILD/parplan-extender ]] || return 0
     cluster_nodes=32 start_cluster
     etc=$PARPLAN_KUBERNETES_DIR/etc
-    printf 'schema: parplan.config/1\npolicy: {tp_within: node}\n' >"$etc/parplan.yaml"
+    write_parplan_yaml "$etc/parplan.yaml"
     apply_extender_rights
     for name in "${names[@]}"; do
         start_one "$name"
     done
 }
 
-# start_one NAME: with a token of its own, which the audit log tells apart.
+# start_one NAME
 start_one() {
     local etc=$PARPLAN_KUBERNETES_DIR/etc port
     port=$(free_port)
     echo "$port" >"$etc/$1.port"
-    write_identity "$1" parplan-system parplan-extender
-    "$cluster" spawn "$1" "$PARPLAN_BUILD/parplan-extender" --kubeconfig "$etc/$1.kubeconfig" \
-        --config "$etc/parplan.yaml" --listen "127.0.0.1:$port" --lease-namespace parplan-system \
-        --identity "$1" --stale-seconds 5
+    spawn_extender "$1" --listen "127.0.0.1:$port" --stale-seconds 5
     wait_for 60 "ready $1" is_ready "$1"
     print_extender_config "$port" >"$etc/$1-scheduler.yaml"
 }
@@ -97,10 +94,6 @@ another_leads() {
     return 1
 }
 
-lease_holder() {
-    kubectl get lease -n parplan-system parplan-extender -o jsonpath='{.spec.holderIdentity}'
-}
-
 # measure_next SECONDS: waits until another one leads, and prints how long that took.
 measure_next() {
     local start=${EPOCHREALTIME/[.,]/}
@@ -132,9 +125,8 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: second-half}
 spec: {policyName: second-half, validationActions: [Deny]}
 END
-    kubectl create --dry-run=client -o json -f <(print_job probe 1 gate) |
-        jq '{apiVersion: "v1", kind: "Pod", metadata: {name: "probe",
-            labels: {"batch.kubernetes.io/job-completion-index": "8"}}, spec: .spec.template.spec}' | kubectl apply -f -
+    print_pod probe label= gate | jq '.metadata.labels["batch.kubernetes.io/job-completion-index"] = "8"' |
+        kubectl apply -f -
     wait_for 30 "block" is_blocked
     kubectl delete pod probe --grace-period=0 --force
 }
@@ -248,7 +240,7 @@ ask_all() {
     expect "in the Lease" "$(lease_holder)" "$leader"
     "$cluster" pause scheduler
     submit_job train 16 "${plan[@]}" gate
-    wait_for 30 "plan" has_nodes train 16
+    wait_for 30 "plan" has_plan train 16
     submit_job wide 17 tp=8 dp=17 gate
     sleep 2
     kubectl get pod "$(pod_of_index train 5)" -o json | ask_all "a planned pod" . .
@@ -258,10 +250,6 @@ ask_all() {
         '.metadata |= (.uid = "none" | .name = "nobody" | .labels["parplan.io/gang"] = "nobody")'
     kubectl get pod "$(pod_of_index train 5)" -o json | ask_all "one without a gang" . \
         '.metadata |= {name: "lone", namespace: "default", uid: "lone"} | .spec.affinity = null'
-}
-
-has_nodes() {
-    (($(annotations_of "$1" node | awk '$2 != "-"' | wc -l) == $2))
 }
 
 @test "the leader is killed in the middle of a gang: another one leads within 15 s and goes on" {
@@ -319,7 +307,7 @@ sleep_until() {
     wait_for 60 "pods" has_pods train 16
     woke=$(date -u +%FT%T.%6N)
     "$cluster" resume "$old"
-    wait_for 60 "plan" has_nodes train 16
+    wait_for 60 "plan" has_plan train 16
     taken=$(writes_of "$woke" "$old" leases | head -n 1)
     wrote=$(writes_of "$woke" "$old" | head -n 1)
     echo "# it woke at $woke, took the Lease at ${taken% *}, wrote to a pod first at ${wrote% *}" | tee /dev/fd/3
@@ -330,10 +318,6 @@ sleep_until() {
         "$cluster" resume "$name"
     done
     expect_placed train 16
-}
-
-has_pods() {
-    [[ $(count_pods "$1") == "$2" ]]
 }
 
 knows_better() {

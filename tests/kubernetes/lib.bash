@@ -85,10 +85,16 @@ print_set() {
         }'
 }
 
+# print_pod NAME [WORD...]: one such pod, of no owner.
+print_pod() {
+    print_job "$1" 1 "${@:2}" | jq '{apiVersion: "v1", kind: "Pod", metadata: (.spec.template.metadata + {name: .metadata.name}),
+        spec: .spec.template.spec}'
+}
+
 # print_question NODE...: what a scheduler asks about those nodes for a pod asked-0 with 8 GPUs in no gang.
 print_question() {
-    print_job asked 1 label= | jq --args '{Pod: {metadata: {name: "asked-0", namespace: "default", uid: "u"},
-        spec: .spec.template.spec}, Nodes: null, NodeNames: $ARGS.positional}' -- "$@"
+    print_pod asked-0 label= | jq --args '{Pod: {metadata: {name: .metadata.name, namespace: "default", uid: "u"}, spec},
+        Nodes: null, NodeNames: $ARGS.positional}' -- "$@"
 }
 
 submit_job() {
@@ -120,6 +126,20 @@ count_bound() {
 
 count_pods() {
     pods_of "$1" | wc -l
+}
+
+# has_pods JOB PODS: so many are there. has_plan JOB PODS: so many have their node by the plan.
+has_pods() {
+    (($(count_pods "$1") == $2))
+}
+
+has_plan() {
+    (($(annotations_of "$1" node | awk '$2 != "-"' | wc -l) == $2))
+}
+
+# no_pods [JOB]: not even some that terminate.
+no_pods() {
+    [[ $(api_pods "$@" | jq '.items | length') == 0 ]]
 }
 
 # node_of_index JOB INDEX, pod_of_index JOB INDEX
@@ -224,6 +244,11 @@ extenders:
 END
 }
 
+# Prints the pid of a program of this cluster: apiserver, extender
+program_pid() {
+    awk -v name="$1" '$4 == name { print $1 }' "$PARPLAN_KUBERNETES_DIR/run/processes"
+}
+
 # free_port: one that nobody listens on.
 free_port() {
     (
@@ -235,10 +260,11 @@ free_port() {
     )
 }
 
-# write_identity NAME NAMESPACE ACCOUNT: etc/NAME.kubeconfig with a token of that service account.
+# write_identity NAME NAMESPACE ACCOUNT [OPTION...]: etc/NAME.kubeconfig with a token of that service
+# account; options of kubectl create token.
 write_identity() {
     local token
-    token=$(kubectl create token -n "$2" "$3" --duration 2h)
+    token=$(kubectl create token -n "$2" "$3" --duration 2h "${@:4}")
     kubectl config view --raw --minify -o json | jq --arg token "$token" \
         '.users[0].user = {token: $token}' >"$PARPLAN_KUBERNETES_DIR/etc/$1.kubeconfig"
 }
@@ -284,27 +310,34 @@ apply_admission() {
 
 admission_heeded() {
     ! print_job probe 2 tp=16 | kubectl apply --dry-run=server -f - >/dev/null 2>&1 &&
-        print_job probe 1 tp=8 | jq '{apiVersion: "v1", kind: "Pod", metadata: (.spec.template.metadata + {name: "probe"}),
-            spec: .spec.template.spec}' | kubectl apply --dry-run=server -o json -f - |
+        print_pod probe tp=8 | kubectl apply --dry-run=server -o json -f - |
         jq -e '.spec.schedulingGates' >/dev/null
 }
 
+# write_parplan_yaml FILE [POLICY [LINE]]: without one TP groups are only kept within a node.
+write_parplan_yaml() {
+    printf 'schema: parplan.config/1\npolicy: {%s}\n%s\n' "${2:-tp_within: node}" "${3:-}" >"$1"
+}
+
+# spawn_extender NAME OPTION...: parplan-extender of that name under an identity of its own, which the
+# audit log tells apart.
+spawn_extender() {
+    local etc=$PARPLAN_KUBERNETES_DIR/etc namespace=${extender_namespace:-parplan-system}
+    write_identity "$1" "$namespace" parplan-extender
+    "$kubernetes_cluster" spawn "$1" "$PARPLAN_BUILD/parplan-extender" --kubeconfig "$etc/$1.kubeconfig" \
+        --config "$etc/parplan.yaml" --lease-namespace "$namespace" --identity "$1" "${@:2}"
+}
+
 # start_extender [OPTION...]: parplan-extender under its own identity, and the scheduler that asks
-# it. Sets extender_port and extender_url. $extender_config is its parplan.yaml; without one a
-# policy that allows all within a node.
+# it. Sets extender_port and extender_url. Where the cluster has no parplan.yaml it gets the usual one.
 start_extender() {
-    local name=${extender_name:-extender} etc=$PARPLAN_KUBERNETES_DIR/etc
+    local etc=$PARPLAN_KUBERNETES_DIR/etc
     extender_namespace=${extender_namespace:-parplan-system}
     extender_port=$(free_port)
     extender_url=http://127.0.0.1:$extender_port
-    [[ -e $etc/parplan.yaml ]] || printf 'schema: parplan.config/1\npolicy: {tp_within: node}\n' \
-        >"$etc/parplan.yaml"
+    [[ -e $etc/parplan.yaml ]] || write_parplan_yaml "$etc/parplan.yaml"
     apply_extender_rights >/dev/null
-    write_identity "$name" "$extender_namespace" parplan-extender
-    "$kubernetes_cluster" spawn "$name" "$PARPLAN_BUILD/parplan-extender" \
-        --kubeconfig "$etc/$name.kubeconfig" --config "${extender_config:-$etc/parplan.yaml}" \
-        --listen "127.0.0.1:$extender_port" --lease-namespace "$extender_namespace" \
-        --identity "$name" "$@"
+    spawn_extender extender --listen "127.0.0.1:$extender_port" "$@"
     wait_for "${ready_seconds:-60}" "ready extender" extender_ready || return 1
     print_extender_config "$extender_port" >"$etc/extender-scheduler.yaml"
     "$kubernetes_cluster" restart scheduler --scheduler-config "$etc/extender-scheduler.yaml"
@@ -313,6 +346,17 @@ start_extender() {
 # gangs: the extender's state as JSON.
 gangs() {
     curl -sf --max-time 5 "$extender_url/gangs"
+}
+
+# metric NAME: of a metric without labels.
+metric() {
+    curl -sf --max-time 5 "$extender_url/metrics" | awk -v name="parplan_$1" '$1 == name { print $2 }'
+}
+
+# Prints who leads by the Lease: "nobody" where it was given back.
+lease_holder() {
+    api /apis/coordination.k8s.io/v1/namespaces/parplan-system/leases/parplan-extender |
+        jq -r '.spec.holderIdentity | if (. // "") == "" then "nobody" else . end'
 }
 
 # knows_gangs NAMES: it has heard of these and no others.

@@ -16,7 +16,7 @@ setup_file() {
     label_nodes >"$etc/labelled"
     printf '%s\n' 'schema: parplan.labels/1' 'domains: [{key: example.com/rack}]' \
         'tiers: [[example.com/leaf]]' >"$etc/labels.yaml"
-    printf 'schema: parplan.config/1\npolicy: {tp_within: nvlink_domain}\n' >"$etc/parplan.yaml"
+    write_parplan_yaml "$etc/parplan.yaml" 'tp_within: nvlink_domain'
     start_extender --bind --label-keys "$etc/labels.yaml"
     export extender_port extender_url extender_namespace
 }

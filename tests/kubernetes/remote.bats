@@ -93,12 +93,9 @@ use_files() {
 }
 
 start_remote_extender() {
-    local etc=$PARPLAN_KUBERNETES_DIR/etc
-    printf 'schema: parplan.config/1\npolicy: {tp_within: node}\n' >"$etc/parplan.yaml"
+    write_parplan_yaml "$PARPLAN_KUBERNETES_DIR/etc/parplan.yaml"
     apply_extender_rights
-    write_identity extender parplan-system parplan-extender
-    "$cluster" spawn extender "$PARPLAN_BUILD/parplan-extender" --kubeconfig "$etc/extender.kubeconfig" \
-        --config "$etc/parplan.yaml" --listen "127.0.0.1:$extender_port" --lease-namespace parplan-system \
+    spawn_extender extender --listen "127.0.0.1:$extender_port" \
         --tls-certificate "$tls/now/tls.crt" --tls-key "$tls/now/tls.key" --client-ca "$tls/now/ca.crt"
     wait_for 60 "ready extender" curl -sf --cacert "$tls/servers/ca.crt" "$extender_url/readyz"
 }
@@ -290,19 +287,13 @@ apply_webhook() {
 }
 
 webhook_heeded() {
-    print_pod probe | kubectl apply --dry-run=server -o json -f - | jq -e .spec.schedulingGates >/dev/null
-}
-
-# print_pod NAME: of a gang of 2, by one label.
-print_pod() {
-    print_job "$1" 1 label=hooked | jq --arg name "$1" '{apiVersion: "v1", kind: "Pod",
-        metadata: (.spec.template.metadata + {name: $name}), spec: .spec.template.spec}'
+    print_pod probe label=hooked | kubectl apply --dry-run=server -o json -f - | jq -e .spec.schedulingGates >/dev/null
 }
 
 @test "the API server's webhook: one label, and a pod gets gate, variables, subdomain and hostname" {
     local pod
     apply_webhook
-    print_pod hooked-0 | kubectl apply -f -
+    print_pod hooked-0 label=hooked | kubectl apply -f -
     pod=$(kubectl get pod hooked-0 -o json)
     expect "gates" "$(jq -c '.spec.schedulingGates' <<<"$pod")" '[{"name":"parplan.io/gang"}]'
     expect "names" "$(jq -r '"\(.spec.hostname) \(.spec.subdomain)"' <<<"$pod")" "hooked-0 parplan-hooked"
@@ -315,7 +306,7 @@ print_pod() {
     expect_placed train 16
     kubectl run plain --image=plain
     expect "gates of a pod without the label" "$(kubectl get pod plain -o jsonpath='{.spec.schedulingGates}')" ""
-    print_pod forged | jq '.metadata.annotations["parplan.io/node"] = "gpu-00"' >"$BATS_TEST_TMPDIR/forged.json"
+    print_pod forged label=hooked | jq '.metadata.annotations["parplan.io/node"] = "gpu-00"' >"$BATS_TEST_TMPDIR/forged.json"
     run_client kubectl apply -f "$BATS_TEST_TMPDIR/forged.json"
     expect_status 1
     expect_match "refusal" "$stderr" 'parplan.io/node'
@@ -324,7 +315,7 @@ print_pod() {
 @test "without the extender the webhook's pods are refused, others made" {
     apply_webhook
     "$cluster" kill extender
-    print_pod away >"$BATS_TEST_TMPDIR/pod.json"
+    print_pod away label=hooked >"$BATS_TEST_TMPDIR/pod.json"
     run_client kubectl apply -f "$BATS_TEST_TMPDIR/pod.json"
     expect_status 1
     expect_match "refusal" "$stderr" 'failed calling webhook "gang-pods.parplan.io"'

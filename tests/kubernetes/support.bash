@@ -89,10 +89,6 @@ remove_jobs() {
     api /api/v1/namespaces/default/events -X DELETE
 }
 
-no_pods() {
-    [[ $(api_pods | jq '.items | length') == 0 ]]
-}
-
 # expect_event JOB REGEX [SECONDS]: an event of one of its pods that matches.
 expect_event() {
     wait_for "${3:-60}" "event of $1 that matches $2" has_event "$1" "$2" && return
@@ -142,11 +138,6 @@ expect_distinct_nodes() {
     expect "nodes of $1" "$(pods_of "$1" | awk '$2 != "-" { print $2 }' | sort -u | wc -l)" "$2"
 }
 
-# Prints the pid of a program of this cluster: apiserver, extender
-program_pid() {
-    awk -v name="$1" '$4 == name { print $1 }' "$PARPLAN_KUBERNETES_DIR/run/processes"
-}
-
 # has_ended PID: it is gone, or a zombie.
 has_ended() {
     [[ ! -e /proc/$1/exe ]]
@@ -168,4 +159,36 @@ has_read() {
     awk -v port=":$(printf %04X "$1")" '
         $2 ~ port "$" && $4 == "01" { found++; split($5, queue, ":"); if ($10 == 0 || queue[2] !~ /^0+$/) left++ }
         END { exit !found || left }' /proc/net/tcp
+}
+
+# write_machine GPUS: a machine in the folder $machine, with so many MI300X as AMD's driver lists them, each
+# joined with each; there from one moment to the next.
+write_machine() {
+    local gpu other folder whole nodes
+    whole=$(mktemp -d "$BATS_TEST_TMPDIR/gpus.XXXXXX")
+    nodes=$whole/sys/class/kfd/kfd/topology/nodes
+    mkdir -p "$nodes/0"
+    printf 'cpu_cores_count 96\nsimd_count 0\n' >"$nodes/0/properties"
+    for ((gpu = 1; gpu <= $1; gpu++)); do
+        mkdir -p "$nodes/$gpu/io_links/0" "$nodes/$gpu/mem_banks/0"
+        printf '%s\n' 'cpu_cores_count 0' 'simd_count 1216' 'gfx_target_version 90402' \
+            'vendor_id 4098' 'device_id 29857' "location_id $((gpu << 8))" 'domain 0' 'hive_id 7' \
+            "unique_id $gpu" 'num_xcc 8' >"$nodes/$gpu/properties"
+        printf 'heap_type 1\nsize_in_bytes 206141652992\nflags 0\n' >"$nodes/$gpu/mem_banks/0/properties"
+        write_link "$nodes/$gpu/io_links/0" "$gpu" 0 2 20
+        for ((other = 1; other <= $1; other++)); do
+            ((other != gpu)) || continue
+            folder=$nodes/$gpu/io_links/$other
+            mkdir -p "$folder"
+            write_link "$folder" "$gpu" "$other" 11 15
+        done
+    done
+    ln -s "$whole" "$whole.link"
+    mv -T "$whole.link" "$machine"
+}
+
+# write_link FOLDER FROM TO TYPE WEIGHT
+write_link() {
+    printf '%s\n' "type $4" "node_from $2" "node_to $3" "weight $5" 'min_bandwidth 64000' \
+        'max_bandwidth 64000' >"$1/properties"
 }
