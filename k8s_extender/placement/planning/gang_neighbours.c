@@ -70,14 +70,32 @@ static void add_chain(struct collection *collection, struct rank_coordinates at,
     }
 }
 
-/* Experts of one group are etp * ep neighbouring ranks of a stage (rank_order.h). */
-static void add_experts(struct collection *collection, uint64_t rank)
+/* Other pods of a group, outward from this one: of a wide group the nearest find a place. */
+static void add_nearest(struct collection *collection, uint64_t first, uint64_t last,
+                        uint64_t weight)
+{
+    uint64_t pod = collection->pod;
+    for (uint64_t step = 1; step <= last - first; step++) {
+        if (pod >= first + step)
+            add_pod(collection, pod - step, weight);
+        if (pod + step <= last)
+            add_pod(collection, pod + step, weight);
+    }
+}
+
+/* Experts of one group are etp * ep neighbouring ranks of a stage (rank_order.h); each rank of this
+ * pod weighs. */
+static void add_experts(struct collection *collection)
 {
     const struct degrees *degrees = &collection->shape->degrees;
-    uint64_t width = (uint64_t)degrees->etp * degrees->ep;
-    uint64_t gpus = collection->shape->gpus_per_pod, first = rank / width * width;
-    for (uint64_t at = first; degrees->ep > 1 && at < first + width; at += gpus)
-        add_pod(collection, at / gpus, WEIGHT_CP);
+    uint64_t width = (uint64_t)degrees->etp * degrees->ep, gpus = collection->shape->gpus_per_pod;
+    uint64_t rank = collection->pod * gpus, end = rank + gpus;
+    while (degrees->ep > 1 && rank < end) {
+        uint64_t first = rank / width * width, next = first + width;
+        uint64_t own = (next < end ? next : end) - rank;
+        add_nearest(collection, first / gpus, (next - 1) / gpus, own * WEIGHT_CP);
+        rank = next;
+    }
 }
 
 uint32_t gang_shape_group(const struct gang_shape *shape)
@@ -91,8 +109,7 @@ static void add_group(struct collection *collection)
 {
     uint32_t group = gang_shape_group(collection->shape);
     uint32_t first = collection->pod / group * group;
-    for (uint32_t pod = first; pod < first + group; pod++)
-        add_pod(collection, pod, WEIGHT_TP);
+    add_nearest(collection, first, first + group - 1, WEIGHT_TP);
 }
 
 static void add_ranks(struct collection *collection)
@@ -103,7 +120,6 @@ static void add_ranks(struct collection *collection)
         struct rank_coordinates at;
         rank_coordinates_of(shape->order, &shape->degrees, rank, &at);
         add_context(collection, at, shape->degrees.cp);
-        add_experts(collection, rank);
         add_chain(collection, at, shape->degrees.pp);
         add_replicas(collection, at, shape->degrees.dp);
     }
@@ -114,8 +130,10 @@ size_t gang_neighbours_of(const struct gang_shape *shape, uint32_t pod,
 {
     struct collection collection = {.shape = shape, .pod = pod, .neighbours = ret};
     if (shape->has_degrees) {
-        add_group(&collection);
+        /* Two of each first: the groups take what room is left. */
         add_ranks(&collection);
+        add_group(&collection);
+        add_experts(&collection);
         return collection.count;
     }
     if (pod > 0)

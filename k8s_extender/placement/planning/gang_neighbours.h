@@ -9,7 +9,7 @@
 
 #include "k8s_extender/placement/gang_plan.h"
 
-/* TP and EP groups of more pods count with their nearest ones. */
+/* TP and EP groups of more pods count with those of the nearest numbers. */
 #define GANG_NEIGHBOURS_MAXIMUM 128u
 
 struct gang_neighbour {

@@ -276,6 +276,43 @@ static void neighbours_weigh_by_what_they_say(void **state)
     assert_int_equal(weight_of(&shape, 31, 0), 0);
 }
 
+/* Groups of 256 pods, of which 128 neighbours have room: the nearest, and who is no member. */
+static void wide_groups_leave_room_for_others(void **state)
+{
+    (void)state;
+    for (unsigned experts = 0; experts <= 1; experts++) {
+        struct gang_shape shape = {.pods = 1024, .gpus_per_pod = 8, .has_degrees = true};
+        struct gang_neighbour neighbours[GANG_NEIGHBOURS_MAXIMUM];
+        shape.degrees = DEGREES_ONE;
+        shape.degrees.tp = experts ? 1 : 2048;
+        shape.degrees.ep = experts ? 2048 : 1;
+        shape.degrees.dp = experts ? 4096 : 2;
+        shape.degrees.pp = 2;
+        assert_int_equal(gang_neighbours_of(&shape, 200, neighbours), GANG_NEIGHBOURS_MAXIMUM);
+        uint64_t pp = weight_of(&shape, 200, 712), near = weight_of(&shape, 200, 201);
+        assert_true(pp > 0 && near > pp);
+        assert_true(weight_of(&shape, 200, 199) == near);
+        assert_true(weight_of(&shape, 200, 150) > pp && weight_of(&shape, 200, 250) > pp);
+        assert_int_equal(weight_of(&shape, 200, 0), 0);
+        assert_int_equal(weight_of(&shape, 200, 256), 0);
+        if (!experts)
+            assert_true(weight_of(&shape, 200, 456) > 0 && weight_of(&shape, 200, 456) < pp);
+    }
+}
+
+/* Ranks 14 to 20 are one group of experts: the end of pod 1, and the begin of pod 2. */
+static void experts_weigh_by_ranks(void **state)
+{
+    (void)state;
+    struct gang_shape shape = {.pods = 7, .gpus_per_pod = 8, .has_degrees = true};
+    shape.degrees = DEGREES_ONE;
+    shape.degrees.dp = 56;
+    shape.degrees.ep = 7;
+    uint64_t of_two = weight_of(&shape, 1, 2), of_five = weight_of(&shape, 2, 1);
+    assert_true(of_two > 0 && of_five > 2 * of_two && of_five < 3 * of_two);
+    assert_true(weight_of(&shape, 1, 3) < of_two / 10);
+}
+
 /* Bound before there was a plan: degrees as for a gang of free pods, nodes around the bound one. */
 static void a_first_plan_goes_around_what_is_bound(void **state)
 {
@@ -317,6 +354,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refuses_what_cannot_be),
     cmocka_unit_test(fails_cleanly),
     cmocka_unit_test(neighbours_weigh_by_what_they_say),
+    cmocka_unit_test(wide_groups_leave_room_for_others),
+    cmocka_unit_test(experts_weigh_by_ranks),
 };
 
 int main(void) { return unit_test_main("k8s_extender/gang_replan", tests, COUNT_OF(tests)); }
