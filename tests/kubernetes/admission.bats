@@ -215,7 +215,7 @@ LeaderWorkerSet default tp=16 | policy tp-within-node: tp=16 needs 16 GPUs in on
 TrainJob default tp=8 | accepted
 TrainJob default tp=8 .overrides | accepted
 TrainJob default tp=16 .overrides | policy tp-within-node: tp=16 needs 16 GPUs in one node, this pod has 8; use tp=8 or less
-TrainJob default tp=16 .own | accepted
+TrainJob default tp=16 .own | warning: parplan.io/tp stands on the TrainJob itself, where parplan does not see it; write it into the metadata of the pods' template accepted
 TrainJob default tp=16 | policy tp-within-node: tp=16 needs 16 GPUs in one node, this pod has 8; use tp=8 or less
 Deployment default tp=16 | accepted
 TABLE
@@ -239,7 +239,7 @@ TrainJob strict tp=8 .overrides | accepted
 TrainJob strict .label=g | accepted
 TrainJob strict .gpus=0 | accepted
 TrainJob strict .label=off | policy require-plan: this pod needs a plan with degrees; give them (annotations parplan.io/tp: "8", parplan.io/pp: "4"), or a model to choose them for (parplan.io/model: llama3-8b)
-TrainJob strict tp=8 .own | policy require-plan: this pod needs a plan with degrees; give them (annotations parplan.io/tp: "8", parplan.io/pp: "4"), or a model to choose them for (parplan.io/model: llama3-8b)
+TrainJob strict tp=8 .own | warning: parplan.io/tp stands on the TrainJob itself, where parplan does not see it; write it into the metadata of the pods' template policy require-plan: this pod needs a plan with degrees; give them (annotations parplan.io/tp: "8", parplan.io/pp: "4"), or a model to choose them for (parplan.io/model: llama3-8b)
 Pod strict .gpus=0 | accepted
 Pod strict tp=8 | accepted
 Pod strict .label=g | accepted
@@ -318,7 +318,7 @@ misplaced() {
 @test "what parplan would not see is warned of: on the Job itself, or a label for an annotation" {
     local kind moved='walk(if type == "object" then del(.["parplan.io/gang"]) else . end)
         | .metadata.labels = {"parplan.io/gang": "g"}'
-    for kind in Job JobSet PyTorchJob Deployment; do
+    for kind in Job JobSet PyTorchJob TrainJob Deployment; do
         expect "$kind" "$(misplaced "$kind" .)" accepted || return 1
         expect "$kind" "$(misplaced "$kind" '.metadata.labels = {"parplan.io/gang": "g"}')" accepted || return 1
         expect "$kind" "$(misplaced "$kind" "$moved")" "warning: parplan.io/gang stands on the $kind itself, \
