@@ -23,7 +23,7 @@
  * makes it anew; "keep" (the default): an event names what is missing. */
 #define ANNOTATION_ON_PARTIAL ANNOTATION_PREFIX "on-partial"
 
-/* Outputs on every pod. */
+/* Outputs on every pod. Each output is also in gang_output_keys (objects/gang_identity.c). */
 #define ANNOTATION_PLAN_ID ANNOTATION_PREFIX "plan-id"
 #define ANNOTATION_NODE ANNOTATION_PREFIX "node"
 #define ANNOTATION_NODE_RANK ANNOTATION_PREFIX "node-rank"

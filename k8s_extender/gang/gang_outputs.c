@@ -5,12 +5,6 @@
 #include "k8s_extender/gang/gang_recovery.h"
 #include <string.h>
 
-static const char *const outputs[] = {
-    ANNOTATION_CP_RANK,    ANNOTATION_DP_RANK,   ANNOTATION_EP_RANK, ANNOTATION_MASTER_ADDR,
-    ANNOTATION_NODE,       ANNOTATION_NODE_RANK, ANNOTATION_PLAN,    ANNOTATION_PLAN_ID,
-    ANNOTATION_PLAN_SHAPE, ANNOTATION_PP_RANK,   ANNOTATION_TP_RANK,
-};
-
 /* Adding in the order of the keys, as a label_set is. */
 struct draft {
     struct arena *arena;
@@ -71,7 +65,7 @@ int gang_pod_outputs(const struct gang *gang, uint32_t index, const char *node, 
     const struct gang_plan *plan = gang->plan;
     struct rank_coordinates at = {.tp = 0};
     struct draft draft;
-    draft_init(&draft, arena, COUNT_OF(outputs));
+    draft_init(&draft, arena, GANG_OUTPUT_COUNT);
     if (plan->has_degrees) {
         gang_plan_coordinates(plan, index, &at);
         draft_number(&draft, ANNOTATION_CP_RANK, at.cp);
@@ -93,9 +87,9 @@ int gang_pod_outputs(const struct gang *gang, uint32_t index, const char *node, 
 int gang_no_outputs(struct arena *arena, struct label_set *ret)
 {
     struct draft draft;
-    draft_init(&draft, arena, COUNT_OF(outputs));
-    for (size_t i = 0; i < COUNT_OF(outputs); i++)
-        draft_text(&draft, outputs[i], "");
+    draft_init(&draft, arena, GANG_OUTPUT_COUNT);
+    for (size_t i = 0; i < GANG_OUTPUT_COUNT; i++)
+        draft_text(&draft, gang_output_keys[i], "");
     return draft_finish(&draft, ret);
 }
 

@@ -27,15 +27,16 @@ struct reader {
 #define SET_PROBLEM(reader, ...)                                                                   \
     ((reader)->problem.kind == ERROR_NONE ? error_set(&(reader)->problem, __VA_ARGS__) : -1)
 
+const char *const gang_output_keys[GANG_OUTPUT_COUNT] = {
+    ANNOTATION_CP_RANK,    ANNOTATION_DP_RANK,   ANNOTATION_EP_RANK, ANNOTATION_MASTER_ADDR,
+    ANNOTATION_NODE,       ANNOTATION_NODE_RANK, ANNOTATION_PLAN,    ANNOTATION_PLAN_ID,
+    ANNOTATION_PLAN_SHAPE, ANNOTATION_PP_RANK,   ANNOTATION_TP_RANK,
+};
+
 bool gang_annotation_is_output(const char *key)
 {
-    static const char *const outputs[] = {
-        ANNOTATION_PLAN,      ANNOTATION_PLAN_ID, ANNOTATION_PLAN_SHAPE,  ANNOTATION_NODE,
-        ANNOTATION_NODE_RANK, ANNOTATION_TP_RANK, ANNOTATION_CP_RANK,     ANNOTATION_EP_RANK,
-        ANNOTATION_PP_RANK,   ANNOTATION_DP_RANK, ANNOTATION_MASTER_ADDR,
-    };
-    for (size_t i = 0; i < COUNT_OF(outputs); i++)
-        if (strcmp(key, outputs[i]) == 0)
+    for (size_t i = 0; i < GANG_OUTPUT_COUNT; i++)
+        if (strcmp(key, gang_output_keys[i]) == 0)
             return true;
     return false;
 }

@@ -88,7 +88,10 @@ int gang_identity_read(const struct json_value *object, bool asks_gpus, struct a
                        struct gang_identity *ret, struct error_info *err);
 /* The index in a gang of that many pods; GANG_INDEX_NONE: it has none. */
 uint32_t gang_identity_index(const struct gang_identity *identity, uint32_t size);
-/* Whether an annotation is one that parplan writes: the outputs of gang/annotations.h. */
+/* The annotations that parplan writes, the outputs of gang/annotations.h, in the order of their
+ * keys. */
+#define GANG_OUTPUT_COUNT 11u
+extern const char *const gang_output_keys[GANG_OUTPUT_COUNT];
 bool gang_annotation_is_output(const char *key);
 
 #endif

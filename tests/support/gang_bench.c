@@ -131,10 +131,12 @@ enum gang_task_kind bench_run(struct bench *bench)
             snprintf(bench->node, sizeof(bench->node), "%s", task.node ? task.node : "");
             bench->released = task.release;
             bench->annotations[0] = '\0';
-            for (size_t i = 0; i < task.annotations.count; i++)
+            for (size_t i = 0; i < task.annotations.count; i++) {
+                assert_true(gang_annotation_is_output(task.annotations.labels[i].key));
                 snprintf(bench->annotations + strlen(bench->annotations),
                          sizeof(bench->annotations) - strlen(bench->annotations), ",\"%s\":\"%s\"",
                          task.annotations.labels[i].key, task.annotations.labels[i].value);
+            }
         }
         assert_int_equal(gang_machine_finished(bench->machine, &task, TASK_SUCCEEDED), 0);
         if (stops)

@@ -456,12 +456,24 @@ static void knows_whose_index_it_is(void **state)
         assert_int_equal(unit_of(&without[i]), 0);
 }
 
+static void outputs_stand_in_order(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GANG_OUTPUT_COUNT; i++) {
+        assert_non_null(gang_output_keys[i]);
+        assert_true(i == 0 || strcmp(gang_output_keys[i - 1], gang_output_keys[i]) < 0);
+        assert_true(gang_annotation_is_output(gang_output_keys[i]));
+    }
+    assert_false(gang_annotation_is_output("parplan.io/tp"));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(says_when_a_pod_is_in_a_gang),
     cmocka_unit_test(knows_the_frameworks),
     cmocka_unit_test(reads_sizes_and_indexes),
     cmocka_unit_test(counts_through_the_jobs_of_a_set),
     cmocka_unit_test(knows_workers_and_launchers),
+    cmocka_unit_test(outputs_stand_in_order),
     cmocka_unit_test(answers_for_its_gate),
     cmocka_unit_test(knows_its_outputs),
     cmocka_unit_test(knows_whose_index_it_is),
