@@ -16,15 +16,13 @@ static void answer_error(struct http_answer *answer, const char *text)
     extender_write_error(text, &answer->body);
 }
 
-/* A pod that neither belongs to a gang nor asks for GPUs passes also while we know nothing. */
-static bool concerns_us(const struct pod_record *pod) { return !pod->plain; }
-
-/* Whether the question can be answered now; else what is written says why not. */
+/* Whether the question cannot be answered now: what is written says why. A pod that neither belongs
+ * to a gang nor asks for GPUs passes also while we know nothing. */
 static bool must_wait(struct extender *extender, const struct pod_record *pod,
                       struct gang_answer *ret)
 {
     char why[ANSWER_TEXT_BYTES];
-    if (!concerns_us(pod) || extender_ready_locked(extender, why, sizeof(why)))
+    if (pod->plain || extender_ready_locked(extender, why, sizeof(why)))
         return false;
     *ret = (struct gang_answer){.kind = ANSWER_REFUSED, .whole_pod = true};
     snprintf(ret->text, sizeof(ret->text), "%s", why);

@@ -11,12 +11,6 @@
 
 static const char unsynced[] = "parplan is still reading the cluster; it answers in a moment";
 
-/* Whether it is any business of ours. */
-static bool concerns_us(const struct pod_record *pod)
-{
-    return pod->gang.key || resource_list_gpus(&pod->requests, NULL) > 0;
-}
-
 /* The gang, with all that was heard taken in. */
 static struct gang *current_gang(struct gang_machine *machine, const struct pod_record *pod)
 {
@@ -165,7 +159,7 @@ void gang_answer_filter(struct gang_machine *machine, const struct policy *polic
                         bool *passes, struct gang_answer *ret)
 {
     *ret = (struct gang_answer){.kind = ANSWER_ALL, .node = ANSWER_NODE_NONE, .passes = passes};
-    if (!concerns_us(pod))
+    if (pod->plain)
         return;
     if (!gang_machine_synced(machine)) {
         ret->whole_pod = !pod->gang.native;
@@ -193,13 +187,13 @@ void gang_answer_prioritize(struct gang_machine *machine, const struct pod_recor
 void gang_answer_preempt(struct gang_machine *machine, const struct pod_record *pod,
                          const char *const *names, size_t count, bool *ret_allowed)
 {
-    bool concerns = concerns_us(pod), synced = gang_machine_synced(machine);
+    bool synced = gang_machine_synced(machine);
     const struct gang *gang = synced ? current_gang(machine, pod) : NULL;
     const char *node = gang ? node_of(gang, pod) : NULL;
     if (synced && !pod->gang.key)
         refresh_all(machine);
     for (size_t i = 0; i < count; i++) {
-        if (!concerns)
+        if (pod->plain)
             ret_allowed[i] = true;
         else if (pod->gang.key)
             ret_allowed[i] = node && strcmp(node, names[i]) == 0;
@@ -222,7 +216,7 @@ bool gang_answer_bind(struct gang_machine *machine, const char *namespace, const
         if (meant && strcmp(meant, node) != 0)
             refuse(&answer, "gang %s: pod %s is meant for node %s, not %s", pod->gang.key, name,
                    meant, node);
-    } else if (concerns_us(pod)) {
+    } else if (!pod->plain) {
         refresh_all(machine);
         if (!has_room(machine, pod, node))
             refuse(&answer, "GPUs of node %s are promised to a gang", node);
