@@ -550,6 +550,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/cluster_state_test.c \
 	tests/unit/k8s_extender/gang_deletion_test.c \
 	tests/unit/k8s_extender/gang_machine_test.c \
+	tests/unit/k8s_extender/gang_candidates_test.c \
 	tests/unit/k8s_extender/gang_outsiders_test.c \
 	tests/unit/k8s_extender/gang_limits_test.c \
 	tests/unit/k8s_extender/gang_trouble_test.c \

@@ -122,10 +122,14 @@ int gang_judge(struct gang_machine *machine, struct gang *gang, struct gang_judg
     return 0;
 }
 
-bool gang_share_group(const struct gang *gang, uint32_t first, uint32_t second)
+bool gang_group_has(const struct gang *gang, uint32_t index, unsigned fates)
 {
-    uint32_t pods = gang->plan && gang->plan->has_degrees ? gang_plan_group_pods(gang->plan) : 1;
-    return first / (pods ? pods : 1) == second / (pods ? pods : 1);
+    uint32_t pods = gang->plan ? gang_plan_group_pods(gang->plan) : 1;
+    uint32_t first = index / pods * pods;
+    for (uint32_t i = first; i < gang->slot_count && i - first < pods; i++)
+        if (fates & 1u << gang->slots[i].fate)
+            return true;
+    return false;
 }
 
 /* --- the problem ------------------------------------------------------------------- */
@@ -358,21 +362,12 @@ static int find_kinds(const struct gang *gang, struct demand *demand, struct are
     return demand->kinds ? 0 : -1;
 }
 
-static bool moves(const struct gang *gang, uint32_t index)
-{
-    if (gang->attempt != ATTEMPT_MOVE)
-        return false;
-    for (uint32_t i = 0; i < gang->slot_count; i++)
-        if (gang->slots[i].fate == FATE_LOST && gang_share_group(gang, i, index))
-            return true;
-    return false;
-}
-
 /* The node that the pod of that index keeps, or NULL. */
 static const char *kept_node(const struct gang *gang, uint32_t index)
 {
     const struct gang_slot *slot = &gang->slots[index];
-    if (slot->fate == FATE_LOST || slot->fate == FATE_STRANDED || moves(gang, index))
+    bool moves = gang->attempt == ATTEMPT_MOVE && gang_group_has(gang, index, 1u << FATE_LOST);
+    if (slot->fate == FATE_LOST || slot->fate == FATE_STRANDED || moves)
         return NULL;
     return gang_meant_node(gang, index);
 }

@@ -27,7 +27,8 @@ int gang_problem_create(struct gang_machine *machine, struct gang *gang, bool wi
 /* Of so many pods like that one, of no gang. */
 struct gang_problem *gang_problem_like(struct gang_machine *machine, const struct pod_record *pod,
                                        uint32_t pods, struct error_info *err);
-/* Whether slots a and b share a TP group under the gang's plan. */
-bool gang_share_group(const struct gang *gang, uint32_t first, uint32_t second);
+/* Whether a slot of that one's TP group under the gang's plan, or itself, has one of those fates:
+ * bits 1u << enum slot_fate. */
+bool gang_group_has(const struct gang *gang, uint32_t index, unsigned fates);
 
 #endif

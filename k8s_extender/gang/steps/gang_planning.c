@@ -199,11 +199,9 @@ static bool condemn_group(struct gang *gang)
     bool any = false;
     for (uint32_t i = 0; i < gang->slot_count; i++) {
         struct gang_slot *slot = &gang->slots[i];
-        if (slot->state != SLOT_BOUND && slot->state != SLOT_PROMISED)
-            continue;
-        for (uint32_t lost = 0; lost < gang->slot_count && !slot->condemned; lost++)
-            if (gang->slots[lost].fate == FATE_LOST && gang_share_group(gang, lost, i))
-                slot->condemned = any = true;
+        bool placed = slot->state == SLOT_BOUND || slot->state == SLOT_PROMISED;
+        if (placed && !slot->condemned && gang_group_has(gang, i, 1u << FATE_LOST))
+            slot->condemned = any = true;
     }
     return any;
 }

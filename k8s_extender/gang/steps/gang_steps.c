@@ -293,16 +293,6 @@ static int withdraw(struct gang_machine *machine, struct gang *gang, struct gang
     return delete_condemned(machine, gang, ret);
 }
 
-/* A TP group is released whole: not while one of its pods has no node. */
-static bool group_is_whole(const struct gang *gang, uint32_t index)
-{
-    for (uint32_t i = 0; i < gang->slot_count; i++)
-        if ((gang->slots[i].fate == FATE_LOST || gang->slots[i].fate == FATE_STRANDED) &&
-            gang_share_group(gang, i, index))
-            return false;
-    return true;
-}
-
 /* Until it is heard that an owner's pod was released the bare ones wait: else the name were theirs,
  * and the owner's pods were no more of the gang. */
 static bool owner_goes_first(const struct gang *gang)
@@ -326,11 +316,13 @@ static bool needs_release(const struct gang_machine *machine, struct gang *gang,
     return wanted && is_idle(machine, gang, slot);
 }
 
+/* A TP group is released whole: not while one of its pods has no node. */
 static int release(struct gang_machine *machine, struct gang *gang, struct gang_task *ret)
 {
+    const unsigned lost = 1u << FATE_LOST | 1u << FATE_STRANDED;
     bool smooth = gang->smooth_until > 0, owned = owner_goes_first(gang);
     for (uint32_t i = gang->release_from; i < gang->slot_count; i++) {
-        if (!needs_release(machine, gang, i) || (!smooth && !group_is_whole(gang, i)) ||
+        if (!needs_release(machine, gang, i) || (!smooth && gang_group_has(gang, i, lost)) ||
             (owned && !gang_speaks(gang, gang->slots[i].pod)))
             continue;
         gang->release_from = i + 1;
