@@ -123,8 +123,9 @@ int pod_patch_request(const struct pod_change *change, struct arena *arena, stru
     return 0;
 }
 
-int pod_delete_request(const char *namespace, const char *pod, const char *uid, struct arena *arena,
-                       struct api_request *ret, struct error_info *err)
+int pod_delete_request(const char *namespace, const char *pod, const char *uid,
+                       const char *resource_version, struct arena *arena, struct api_request *ret,
+                       struct error_info *err)
 {
     CLEANUP(json_value) struct json_value *root = json_value_create_object();
     struct api_request request = {.method = "DELETE", .content_type = "application/json"};
@@ -132,7 +133,10 @@ int pod_delete_request(const char *namespace, const char *pod, const char *uid, 
         return error_set_memory(err);
     json_add_text(root, "apiVersion", "v1");
     json_add_text(root, "kind", "DeleteOptions");
-    json_add_text(json_add_object(root, "preconditions"), "uid", uid);
+    struct json_value *preconditions = json_add_object(root, "preconditions");
+    json_add_text(preconditions, "uid", uid);
+    if (resource_version && *resource_version)
+        json_add_text(preconditions, "resourceVersion", resource_version);
     if (request_set_path(&request, arena, "/api/v1", namespace, "pods", pod, err) < 0 ||
         request_set_body(&request, arena, root, err) < 0)
         return -1;

@@ -32,9 +32,11 @@ struct pod_change {
 /* PATCH of the pod. All fail only for memory, or for REQUEST_MAXIMUM_BYTES (request_text.h). */
 int pod_patch_request(const struct pod_change *change, struct arena *arena, struct api_request *ret,
                       struct error_info *err);
-/* DELETE of the pod with that uid; another uid gives 409, none 404. */
-int pod_delete_request(const char *namespace, const char *pod, const char *uid, struct arena *arena,
-                       struct api_request *ret, struct error_info *err);
+/* DELETE of the pod with that uid, as it was in that version (NULL or "": any): one that was bound
+ * meanwhile stays. Another uid or version gives 409, no pod 404. */
+int pod_delete_request(const char *namespace, const char *pod, const char *uid,
+                       const char *resource_version, struct arena *arena, struct api_request *ret,
+                       struct error_info *err);
 /* POST of its binding to the node. */
 int pod_bind_request(const char *namespace, const char *pod, const char *uid, const char *node,
                      struct arena *arena, struct api_request *ret, struct error_info *err);

@@ -185,7 +185,8 @@ static enum gang_task_result delete_pod(struct worker *worker, const struct gang
 {
     struct api_request request;
     struct error_info err = {.kind = ERROR_NONE};
-    return pod_delete_request(task->namespace, task->pod, task->uid, arena, &request, &err) < 0
+    return pod_delete_request(task->namespace, task->pod, task->uid, task->resource_version, arena,
+                              &request, &err) < 0
                ? TASK_FAILED
                : send(worker, task, &request);
 }

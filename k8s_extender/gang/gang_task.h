@@ -20,14 +20,14 @@ enum gang_task_kind {
                      * of that name is there, and may go with the owner of an earlier gang: asked
                      * again. SUCCEEDED also where none can ever be made */
     TASK_EVENT,
-    TASK_DELETE_POD /* precondition: uid */
+    TASK_DELETE_POD /* preconditions: the same; a pod that was bound meanwhile stays */
 };
 
 struct gang_task {
     enum gang_task_kind kind;
     const char *gang;                  /* key */
     const char *namespace, *pod, *uid; /* of the pod that is written to or spoken of */
-    const char *resource_version;      /* TASK_PATCH_POD: of the pod as it was judged */
+    const char *resource_version;      /* TASK_PATCH_POD, TASK_DELETE_POD: of it as it was judged */
     enum gang_size_from size_from;     /* TASK_ASK_SIZE … */
     const char *size_owner;            /* … and the object's name */
     struct gang_problem *problem;      /* TASK_PLAN: the task's own; gang_task_done frees it */

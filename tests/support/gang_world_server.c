@@ -18,14 +18,17 @@ static struct world_pod *find_pod(struct world *world, const char *uid, const ch
     return NULL;
 }
 
+static bool is_version(const struct world_pod *pod, const char *version)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%u", pod->version);
+    return strcmp(text, version) == 0;
+}
+
 static enum gang_task_result patch(struct world *world, const struct gang_task *task)
 {
-    char version[16];
     struct world_pod *pod = find_pod(world, task->uid, task->pod);
-    if (!pod)
-        return TASK_CONFLICT;
-    snprintf(version, sizeof(version), "%u", pod->version);
-    if (strcmp(version, task->resource_version) != 0)
+    if (!pod || !is_version(pod, task->resource_version))
         return TASK_CONFLICT;
     if (!world_may_be_let_in(world, pod))
         world_violate(world, "a pod is written to that does not belong", pod);
@@ -54,10 +57,13 @@ static enum gang_task_result patch(struct world *world, const struct gang_task *
 static enum gang_task_result delete_pod(struct world *world, const struct gang_task *task)
 {
     struct world_pod *pod = find_pod(world, task->uid, task->pod);
-    if (!pod)
+    if (!pod || !is_version(pod, task->resource_version))
         return TASK_CONFLICT;
     if (pod->foreign)
         world_violate(world, "a pod is deleted that does not belong", pod);
+    const struct world_gang *gang = &world->gangs[pod->gang];
+    if (pod->node >= 0 && !gang->on_partial && !gang->on_no_spare)
+        world_violate(world, "a pod that is bound is deleted", pod);
     if (pod->node >= 0 && world->nodes[pod->node].exists)
         world->deletions++;
     if (pod->node < 0)

@@ -115,11 +115,17 @@ static void writes_delete_and_binding(void **state)
     struct api_request request;
     CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);
     assert_non_null(arena);
-    assert_int_equal(pod_delete_request("a b", "p/../q", "u-1", arena, &request, &err), 0);
+    assert_int_equal(pod_delete_request("a b", "p/../q", "u-1", NULL, arena, &request, &err), 0);
     assert_string_equal(request.method, "DELETE");
     assert_string_equal(request.path, "/api/v1/namespaces/a%20b/pods/p%2F..%2Fq");
     assert_string_equal(request.body, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
                                       "\"preconditions\":{\"uid\":\"u-1\"}}");
+    assert_int_equal(pod_delete_request("a", "p", "u-1", "", arena, &request, &err), 0);
+    assert_null(strstr(request.body, "resourceVersion"));
+    assert_int_equal(pod_delete_request("a", "p", "u-1", "42", arena, &request, &err), 0);
+    assert_string_equal(request.body,
+                        "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
+                        "\"preconditions\":{\"uid\":\"u-1\",\"resourceVersion\":\"42\"}}");
     assert_int_equal(pod_bind_request("a", "p", "u-1", "n7", arena, &request, &err), 0);
     assert_string_equal(request.method, "POST");
     assert_string_equal(request.path, "/api/v1/namespaces/a/pods/p/binding");
