@@ -19,6 +19,8 @@ struct publisher {
     char trouble[ERROR_TEXT_BYTES]; /* said last; "": all is well */
     unsigned failures;              /* in a row */
     unsigned retry_after_seconds;   /* as the server wants it */
+    uint64_t waited_milliseconds;   /* since the node was last asked or written … */
+    uint64_t check_milliseconds;    /* … and after how long it is asked again */
     uint64_t random_state;
 };
 
@@ -49,6 +51,21 @@ void publisher_free(struct publisher *publisher)
     arena_free(publisher->arena);
     memory_free(publisher->published);
     memory_free(publisher);
+}
+
+/* Knuth's MMIX generator. */
+static uint64_t draw(struct publisher *publisher, uint64_t below)
+{
+    publisher->random_state =
+        publisher->random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (publisher->random_state >> 33) % below;
+}
+
+/* Give or take a tenth. */
+static uint64_t about(struct publisher *publisher, uint64_t seconds)
+{
+    uint64_t milliseconds = seconds * 1000;
+    return milliseconds - milliseconds / 10 + draw(publisher, milliseconds / 5 + 1);
 }
 
 /* --- one turn --------------------------------------------------------------------- */
@@ -114,6 +131,8 @@ static int publish(struct publisher *publisher, const char *text, bool *ret_writ
         return -1;
     memory_free(publisher->published);
     publisher->published = move_pointer(copy);
+    publisher->waited_milliseconds = 0;
+    publisher->check_milliseconds = about(publisher, PUBLISHER_CHECK_SECONDS);
     return 0;
 }
 
@@ -134,7 +153,8 @@ enum publisher_result publisher_turn(struct publisher *publisher, const char *te
     bool written = false;
     publisher->retry_after_seconds = 0;
     bool known = publisher->published && strcmp(publisher->published, text) == 0;
-    if (!known && publish(publisher, text, &written, &err) < 0) {
+    bool due = publisher->waited_milliseconds >= publisher->check_milliseconds;
+    if ((!known || due) && publish(publisher, text, &written, &err) < 0) {
         fail(publisher, err.text);
         return PUBLISHER_FAILED;
     }
@@ -142,7 +162,7 @@ enum publisher_result publisher_turn(struct publisher *publisher, const char *te
     if (written)
         log_message(&publisher->settings.log, LOG_LEVEL_INFO, "node %s: topology written: %s", node,
                     words);
-    else if (!known)
+    else if (!known || due)
         log_message(&publisher->settings.log, LOG_LEVEL_INFO,
                     "node %s: its topology is as it was: %s", node, words);
     else if (publisher->trouble[0])
@@ -155,19 +175,9 @@ void publisher_no_text(struct publisher *publisher, const char *reason) { fail(p
 
 /* --- waiting ---------------------------------------------------------------------- */
 
-/* Knuth's MMIX generator. */
-static uint64_t draw(struct publisher *publisher, uint64_t below)
+/* What the server wishes is kept, within limits. */
+static uint64_t wait_after_failure(struct publisher *publisher)
 {
-    publisher->random_state =
-        publisher->random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (publisher->random_state >> 33) % below;
-}
-
-uint64_t publisher_wait(struct publisher *publisher, unsigned interval_seconds)
-{
-    uint64_t interval = (uint64_t)interval_seconds * 1000;
-    if (publisher->failures == 0)
-        return interval - interval / 10 + draw(publisher, interval / 5 + 1);
     uint64_t seconds = PUBLISHER_FIRST_RETRY_SECONDS;
     for (unsigned i = 1; i < publisher->failures && seconds < PUBLISHER_LAST_RETRY_SECONDS; i++)
         seconds *= 2;
@@ -176,4 +186,12 @@ uint64_t publisher_wait(struct publisher *publisher, unsigned interval_seconds)
                           ? publisher->retry_after_seconds
                           : PUBLISHER_LAST_RETRY_SECONDS;
     return wait < wished * 1000 ? wished * 1000 + draw(publisher, seconds * 1000) : wait;
+}
+
+uint64_t publisher_wait(struct publisher *publisher, unsigned interval_seconds)
+{
+    uint64_t wait = publisher->failures == 0 ? about(publisher, interval_seconds)
+                                             : wait_after_failure(publisher);
+    publisher->waited_milliseconds += wait;
+    return wait;
 }

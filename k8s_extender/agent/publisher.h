@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * publisher: brings a node's annotation to what the machine is, turn by turn. A text that was
- * published is not looked at again: the node is read (GET) before the first writing and before
- * each later one, and written (PATCH) only where it says something else. What fails is tried
- * again, each time after about twice the time, with jitter: thousands of agents must not come
- * back together. No clock, no sleep: its owner has them.
+ * publisher: brings a node's annotation to what the machine is, turn by turn. The node is read
+ * (GET) before the first writing and before each later one, and written (PATCH) only where it says
+ * something else. A text that was published is looked at again about once in an hour: the
+ * annotation may have been taken away, the Node made anew, or a backup of etcd restored. What fails
+ * is tried again, each time after about twice the time, with jitter: thousands of agents must not
+ * come back together. No clock, no sleep: its owner has them.
  */
 #ifndef K8S_EXTENDER_AGENT_PUBLISHER_H
 #define K8S_EXTENDER_AGENT_PUBLISHER_H
@@ -14,6 +15,7 @@
 
 #define PUBLISHER_FIRST_RETRY_SECONDS 1u
 #define PUBLISHER_LAST_RETRY_SECONDS 128u
+#define PUBLISHER_CHECK_SECONDS 3600u /* give or take a tenth */
 
 /* api_client_send, or a test's server. */
 typedef int (*publisher_send_fn)(void *context, const struct api_request *request,
@@ -43,7 +45,8 @@ enum publisher_result publisher_turn(struct publisher *publisher, const char *te
                                      const char *words);
 /* The machine could not be read, or its text is too long: said once. */
 void publisher_no_text(struct publisher *publisher, const char *reason);
-/* Milliseconds until the next turn: after success the interval, give or take a tenth. */
+/* Milliseconds until the next turn, which is taken to be waited for: after success the interval,
+ * give or take a tenth. */
 uint64_t publisher_wait(struct publisher *publisher, unsigned interval_seconds);
 
 DEFINE_CLEANUP(publisher);

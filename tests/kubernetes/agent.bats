@@ -103,7 +103,7 @@ requests() {
     expect "GPUs" "$(gpus_written)" 3
 }
 
-@test "an agent that runs on asks the API server when the machine changes, and else never" {
+@test "an agent that runs on asks the API server when the machine changes, and else not for an hour" {
     local reads writes
     reads=$(requests get) writes=$(requests patch)
     start_agent

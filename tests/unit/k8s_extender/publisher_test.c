@@ -253,6 +253,50 @@ static void reads_nodes_and_nothing_else(void **state)
     }
 }
 
+/* By waits of 300 s: turns until the node was read again, and when that was. */
+static uint64_t wait_for_read(struct publisher *publisher, const struct server *server,
+                              enum publisher_result *ret)
+{
+    uint64_t milliseconds = 0;
+    unsigned reads = server->reads;
+    for (unsigned i = 0; i < 100 && server->reads == reads; i++) {
+        milliseconds += publisher_wait(publisher, 300);
+        *ret = publisher_turn(publisher, "t", "w");
+    }
+    return milliseconds;
+}
+
+static void looks_at_its_node_again(void **state)
+{
+    (void)state;
+    struct server server = {.has_node = true};
+    enum publisher_result result = PUBLISHER_FAILED;
+    CLEANUP(publisher) struct publisher *publisher = open_publisher(&server);
+    assert_int_equal(publisher_turn(publisher, "t", "w"), PUBLISHER_WRITTEN);
+    /* all is as it was: one GET in an hour, and no line */
+    uint64_t first = wait_for_read(publisher, &server, &result);
+    assert_int_equal(result, PUBLISHER_UNCHANGED);
+    assert_in_range(first, 3240000, 3960000 + 330000);
+    assert_int_equal(server.writes, 1);
+    /* somebody took it away */
+    server.annotation[0] = '\0';
+    assert_true(wait_for_read(publisher, &server, &result) != first);
+    assert_int_equal(result, PUBLISHER_WRITTEN);
+    assert_string_equal(server.annotation, "t");
+    /* the Node is gone for a while, and comes without it */
+    server.has_node = false;
+    server.annotation[0] = '\0';
+    wait_for_read(publisher, &server, &result);
+    assert_int_equal(result, PUBLISHER_FAILED);
+    server.has_node = true;
+    assert_in_range(publisher_wait(publisher, 300), 500, 1500);
+    assert_int_equal(publisher_turn(publisher, "t", "w"), PUBLISHER_WRITTEN);
+    assert_string_equal(server.log,
+                        "node n1: topology written: w\nnode n1: topology written: w\n"
+                        "the cluster has no node n1; NODE_NAME or --node must be this machine's "
+                        "name there\nnode n1: topology written: w\n");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(writes_once_and_on_change_only),
     cmocka_unit_test(does_not_write_what_is_there),
@@ -262,6 +306,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(waits_longer_each_time),
     cmocka_unit_test(the_servers_wish_is_kept),
     cmocka_unit_test(reads_nodes_and_nothing_else),
+    cmocka_unit_test(looks_at_its_node_again),
 };
 
 int main(void) { return unit_test_main("k8s_extender/publisher", tests, COUNT_OF(tests)); }
