@@ -434,6 +434,7 @@ GANG_SOURCES := \
 	k8s_extender/gang/store/node_tally.c \
 	k8s_extender/gang/store/record_table.c \
 	k8s_extender/gang/store/request_match.c \
+	k8s_extender/api/gang_service.c \
 	k8s_extender/api/gang_size.c \
 	k8s_extender/objects/gang_group.c \
 	k8s_extender/objects/gang_identity.c \
@@ -474,7 +475,6 @@ API_SOURCES := \
 	k8s_extender/api/config/api_config.c \
 	k8s_extender/api/backoff.c \
 	k8s_extender/api/config/base64.c \
-	k8s_extender/api/gang_service.c \
 	k8s_extender/api/json_splitter.c \
 	k8s_extender/api/lease.c \
 	k8s_extender/api/lease_decision.c \

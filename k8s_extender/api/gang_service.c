@@ -2,14 +2,14 @@
 #include "k8s_extender/api/gang_service.h"
 #include "base/json_document.h"
 #include "k8s_extender/api/request_text.h"
-#include <string.h>
+#include "k8s_extender/objects/gang_identity.h"
 
 #define GANG_LABEL "parplan.io/gang"
 
 /* A name of the gang's own, not one that several gangs share. */
 static bool is_own(const char *gang_label)
 {
-    return *gang_label && strcmp(gang_label, "auto") != 0 && strcmp(gang_label, "true") != 0;
+    return gang_wish_of_label(gang_label) == GANG_WISH_NAMED;
 }
 
 /* Others (a ReplicaSet …) make no gangs. */

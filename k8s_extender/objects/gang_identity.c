@@ -12,8 +12,6 @@
 #define REPLICA_INDEX "training.kubeflow.org/replica-index"
 #define SHOWN_CHARACTERS 80
 
-enum gang_wish { WISH_NONE, WISH_AUTO, WISH_NAMED, WISH_BOTH }; /* kept out, and at the gate */
-
 struct reader {
     struct gang_source source;
     struct gang_group group; /* of the framework */
@@ -54,20 +52,27 @@ static bool has_input(const struct json_value *annotations)
     return false;
 }
 
-static enum gang_wish wish_of(const struct gang_source *source, const char **ret_name)
+enum gang_wish gang_wish_of_label(const char *value)
 {
     static const char *const autos[] = {"auto", "true", ""}, *const nots[] = {"off", "false"};
-    const char *value = json_value_text(json_value_get(source->labels, LABEL_GANG));
-    if (!value)
-        return has_input(source->annotations) || source->gated ? WISH_AUTO : WISH_NONE;
     for (size_t i = 0; i < COUNT_OF(autos); i++)
         if (strcmp(value, autos[i]) == 0)
-            return WISH_AUTO;
+            return GANG_WISH_AUTO;
     for (size_t i = 0; i < COUNT_OF(nots); i++)
         if (strcmp(value, nots[i]) == 0)
-            return source->gated ? WISH_BOTH : WISH_NONE;
-    *ret_name = value;
-    return WISH_NAMED;
+            return GANG_WISH_NONE;
+    return GANG_WISH_NAMED;
+}
+
+static enum gang_wish wish_of(const struct gang_source *source, const char **ret_name)
+{
+    const char *value = json_value_text(json_value_get(source->labels, LABEL_GANG));
+    if (!value)
+        return has_input(source->annotations) || source->gated ? GANG_WISH_AUTO : GANG_WISH_NONE;
+    enum gang_wish wish = gang_wish_of_label(value);
+    if (wish == GANG_WISH_NAMED)
+        *ret_name = value;
+    return wish;
 }
 
 /* --- size ------------------------------------------------------------------------- */
@@ -279,19 +284,20 @@ int gang_identity_read(const struct json_value *object, bool asks_gpus, struct a
     const char *group = NULL;
     gang_source_open(object, &reader.source);
     enum gang_wish wish = wish_of(&reader.source, &group);
-    if (wish == WISH_NONE || (wish == WISH_AUTO && !asks_gpus && !reader.source.gated)) {
+    bool may_be_none = wish == GANG_WISH_NONE || (wish == GANG_WISH_AUTO && !asks_gpus);
+    if (may_be_none && !reader.source.gated) {
         *ret = (struct gang_identity){.index = GANG_INDEX_NONE};
         return 0;
     }
     gang_group_find(&reader.source, &reader.group);
-    if (wish == WISH_BOTH)
+    if (wish == GANG_WISH_NONE)
         SET_PROBLEM(&reader,
                     "label " LABEL_GANG " keeps the pod out of gangs, and the gate " GANG_GATE
                     " holds it for one; take one of them out of the template");
-    if (wish != WISH_NAMED && reader.group.name) {
+    if (wish != GANG_WISH_NAMED && reader.group.name) {
         group = reader.group.name;
         reader.gang.found_by = reader.group.found_by;
-    } else if (wish != WISH_NAMED) {
+    } else if (wish != GANG_WISH_NAMED) {
         SET_PROBLEM(&reader, "the pod belongs to no group that is known here; name one: label "
                              "" LABEL_GANG);
         group = reader.source.name ? reader.source.name : "?";

@@ -65,6 +65,11 @@ enum gang_size_from {
     GANG_SIZE_OF_KOORDINATOR /* scheduling.sigs.k8s.io PodGroup: minMember */
 };
 
+/* What a value of label parplan.io/gang says: to stay outside, to take the group that the
+ * framework names, or the group's own name. */
+enum gang_wish { GANG_WISH_NONE, GANG_WISH_AUTO, GANG_WISH_NAMED };
+enum gang_wish gang_wish_of_label(const char *value);
+
 struct gang_identity {
     const char *key;      /* "namespace/group"; NULL: in no gang */
     const char *group;    /* the part behind the slash */

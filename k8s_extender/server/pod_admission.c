@@ -39,7 +39,7 @@ static const char *text_of(const struct json_value *object, const char *first, c
 static const char *gang_of(const struct json_value *pod)
 {
     const char *gang = json_value_text(json_value_get(get(pod, "metadata", "labels"), LABEL_GANG));
-    return gang && strcmp(gang, "off") != 0 && strcmp(gang, "false") != 0 ? gang : NULL;
+    return gang && gang_wish_of_label(gang) != GANG_WISH_NONE ? gang : NULL;
 }
 
 /* Whether a list of objects has one of that name. */
@@ -58,6 +58,8 @@ static bool has_named(const struct json_value *list, const char *name)
 void pod_admission_subdomain(const char *gang, char ret[SUBDOMAIN_BYTES])
 {
     size_t bytes = strlen(SUBDOMAIN_PREFIX);
+    if (gang_wish_of_label(gang) == GANG_WISH_AUTO)
+        gang = "auto";
     memcpy(ret, SUBDOMAIN_PREFIX, bytes);
     for (; *gang && bytes < SUBDOMAIN_BYTES - 1; gang++) {
         bool upper = *gang >= 'A' && *gang <= 'Z';

@@ -19,7 +19,8 @@
 #define DEFAULT_MASTER_PORT "29500"
 
 /* "parplan-" and the gang's name as a DNS label: lower case, '_' and '.' as '-'; what is longer
- * than 63 is cut to 62 and ends in 'x'. */
+ * than 63 is cut to 62 and ends in 'x'. What leaves the name to the framework ("", "true") is
+ * "parplan-auto". */
 void pod_admission_subdomain(const char *gang, char ret[SUBDOMAIN_BYTES]);
 
 /* The operations of a JSON Patch, an array; empty: nothing to do. NULL: out of memory. */

@@ -109,6 +109,9 @@ static void makes_a_dns_label_of_a_gang(void **state)
         const char *gang, *label;
     } cases[] = {
         {"j", "parplan-j"},
+        {"", "parplan-auto"},
+        {"true", "parplan-auto"},
+        {"auto", "parplan-auto"},
         {"Aa_b.C-9", "parplan-aa-b-c-9"},
         {"1234567890123456789012345678901234567890123456789012345",
          "parplan-1234567890123456789012345678901234567890123456789012345"},
