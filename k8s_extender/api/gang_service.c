@@ -3,6 +3,8 @@
 #include "base/json_document.h"
 #include "k8s_extender/api/request_text.h"
 #include "k8s_extender/objects/gang_identity.h"
+#include <stdio.h>
+#include <string.h>
 
 #define GANG_LABEL "parplan.io/gang"
 
@@ -55,4 +57,55 @@ int gang_service_request(const struct gang_service *service, struct arena *arena
         return -1;
     *ret = request;
     return 0;
+}
+
+int gang_service_read_request(const struct gang_service *service, struct arena *arena,
+                              struct api_request *ret, struct error_info *err)
+{
+    struct api_request request = {.method = "GET"};
+    if (request_set_path(&request, arena, "/api/v1", service->namespace, "services", service->name,
+                         err) < 0)
+        return -1;
+    *ret = request;
+    return 0;
+}
+
+static const char *text_of(const struct json_value *object, const char *key)
+{
+    const char *text = json_value_text(json_value_get(object, key));
+    return text ? text : "";
+}
+
+/* Without an owner it stays; with the gang's own too. */
+static bool stays(const struct gang_service *service, const struct json_value *metadata)
+{
+    const struct json_value *owners = json_value_get(metadata, "ownerReferences");
+    for (size_t i = 0; i < json_value_count(owners); i++)
+        if (service->owner_uid &&
+            strcmp(text_of(json_value_at(owners, i), "uid"), service->owner_uid) == 0)
+            return true;
+    return json_value_count(owners) == 0;
+}
+
+enum gang_service_match gang_service_compare(const struct gang_service *service, const char *text,
+                                             size_t bytes,
+                                             char ret_others[GANG_SERVICE_WORDS_BYTES])
+{
+    CLEANUP(json_value)
+    struct json_value *root = json_value_parse(text, bytes, "Service", NULL);
+    const struct json_value *metadata = json_value_get(root, "metadata");
+    const struct json_value *selector = json_value_get(json_value_get(root, "spec"), "selector");
+    const char *label = json_value_text(json_value_get(selector, GANG_LABEL));
+    if (!metadata || json_value_get(metadata, "deletionTimestamp"))
+        return SERVICE_GOES;
+    if (!label || strcmp(label, service->gang_label) == 0)
+        return stays(service, metadata) ? SERVICE_SERVES : SERVICE_GOES;
+    const struct json_value *owner = json_value_at(json_value_get(metadata, "ownerReferences"), 0);
+    if (owner)
+        snprintf(ret_others, GANG_SERVICE_WORDS_BYTES, "gang %.63s (%.63s %.100s)", label,
+                 text_of(owner, "kind"), text_of(owner, "name"));
+    else
+        snprintf(ret_others, GANG_SERVICE_WORDS_BYTES, "gang %.63s", label);
+    error_clean_text(ret_others);
+    return SERVICE_OF_OTHERS;
 }

@@ -45,6 +45,18 @@ static void put_event(struct worker *worker, const struct pod_event *event)
     pthread_mutex_unlock(&extender->events_lock);
 }
 
+/* On the pod, and on what people look at first. */
+static void put_events(struct worker *worker, const struct gang_task *task, struct pod_event event)
+{
+    put_event(worker, &event);
+    if (!task->owner_kind)
+        return;
+    event.kind = task->owner_kind;
+    event.name = task->owner_name;
+    event.uid = task->owner_uid;
+    put_event(worker, &event);
+}
+
 /* Of a gang of a thousand pods a few lines say it. */
 static void log_refused(struct extender *extender, const struct gang_task *task, const char *words)
 {
@@ -152,6 +164,65 @@ static enum gang_task_result patch_pod(struct worker *worker, const struct gang_
                                                                  : send(worker, task, &request);
 }
 
+static void log_service(struct worker *worker, const struct gang_task *task,
+                        const struct api_answer *answer)
+{
+    char words[256];
+    api_answer_words(answer, words, sizeof(words));
+    log_message(&worker->extender->log, LOG_LEVEL_WARNING, "service %s/%s: %s", task->namespace,
+                task->service, words);
+}
+
+/* Two gangs' names made one subdomain, and this one's pods have no names: training would hang
+ * without a word. */
+static enum gang_task_result tell_other_service(struct worker *worker, const struct gang_task *task,
+                                                const char *others)
+{
+    char message[POD_EVENT_MESSAGE_BYTES];
+    snprintf(
+        message, sizeof(message),
+        "gang %s: MASTER_ADDR will not resolve: Service %s, which should name its pods, is that "
+        "of %s, whose name makes the same one; give this gang another name in label "
+        "parplan.io/gang",
+        task->gang, task->service, others);
+    const struct pod_event event = {.namespace = task->namespace,
+                                    .name = task->pod,
+                                    .uid = task->uid,
+                                    .warning = true,
+                                    .reason = "GangWithoutMasterName",
+                                    .message = message};
+    log_message(&worker->extender->log, LOG_LEVEL_WARNING, "%s", message);
+    put_events(worker, task, event);
+    return TASK_REFUSED;
+}
+
+/* One of that name is there. What cannot be read is asked for again. */
+static enum gang_task_result look_at_service(struct worker *worker, const struct gang_task *task,
+                                             const struct gang_service *service,
+                                             struct arena *arena)
+{
+    struct api_request request;
+    struct error_info err = {.kind = ERROR_NONE};
+    char others[GANG_SERVICE_WORDS_BYTES];
+    CLEANUP_DONE(api_answer) struct api_answer answer = {.status = 0};
+    if (gang_service_read_request(service, arena, &request, &err) < 0 ||
+        api_client_send(worker->client, &request, &answer, &err) < 0)
+        return TASK_FAILED;
+    if (answer.status == 403)
+        log_service(worker, task, &answer);
+    if (answer.status != 200)
+        return TASK_CONFLICT;
+    switch (gang_service_compare(service, answer.body, answer.body_bytes, others)) {
+    case SERVICE_SERVES:
+        return TASK_SUCCEEDED;
+    case SERVICE_OF_OTHERS:
+        return tell_other_service(worker, task, others);
+    case SERVICE_GOES:
+        break;
+    }
+    return TASK_CONFLICT;
+}
+
 /* Without the right to make one MASTER_ADDR has no name, and the gang starts all the same: the log
  * says why. */
 static enum gang_task_result make_service(struct worker *worker, const struct gang_task *task,
@@ -172,11 +243,8 @@ static enum gang_task_result make_service(struct worker *worker, const struct ga
     if (answer.status < 300)
         return TASK_SUCCEEDED;
     if (answer.status == 409)
-        return TASK_CONFLICT;
-    char words[256];
-    api_answer_words(&answer, words, sizeof(words));
-    log_message(&worker->extender->log, LOG_LEVEL_WARNING, "service %s/%s: %s", task->namespace,
-                task->service, words);
+        return look_at_service(worker, task, &service, arena);
+    log_service(worker, task, &answer);
     return answer.status >= 500 || answer.status == 429 ? TASK_FAILED : TASK_SUCCEEDED;
 }
 
@@ -191,24 +259,17 @@ static enum gang_task_result delete_pod(struct worker *worker, const struct gang
                : send(worker, task, &request);
 }
 
-/* On the pod, and on what people look at first. */
 static enum gang_task_result write_event(struct worker *worker, const struct gang_task *task)
 {
-    struct pod_event event = {.namespace = task->namespace,
-                              .name = task->pod,
-                              .uid = task->uid,
-                              .warning = task->warning,
-                              .reason = task->reason,
-                              .message = task->message};
+    const struct pod_event event = {.namespace = task->namespace,
+                                    .name = task->pod,
+                                    .uid = task->uid,
+                                    .warning = task->warning,
+                                    .reason = task->reason,
+                                    .message = task->message};
     log_message(&worker->extender->log, task->warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
                 "%s: %s", task->reason, task->message);
-    put_event(worker, &event);
-    if (task->owner_kind) {
-        event.kind = task->owner_kind;
-        event.name = task->owner_name;
-        event.uid = task->owner_uid;
-        put_event(worker, &event);
-    }
+    put_events(worker, task, event);
     return TASK_SUCCEEDED;
 }
 

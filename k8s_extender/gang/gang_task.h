@@ -17,8 +17,9 @@ enum gang_task_kind {
     TASK_PATCH_POD, /* annotations; release: remove the gate and pin to the node too.
                      * preconditions: metadata.uid and metadata.resourceVersion */
     TASK_SERVICE,   /* a headless Service `service` for the pods with that gang label. CONFLICT: one
-                     * of that name is there, and may go with the owner of an earlier gang: asked
-                     * again. SUCCEEDED also where none can ever be made */
+                     * of that name is there, and goes with the owner of an earlier gang: asked
+                     * again. REFUSED: it is another gang's, which was told. SUCCEEDED also where
+                     * none can ever be made */
     TASK_EVENT,
     TASK_DELETE_POD /* preconditions: the same; a pod that was bound meanwhile stays */
 };

@@ -486,14 +486,14 @@ patch_as_agent() { # node patch
 @test "the extender's account may do what it needs and no more" {
     local extender=system:serviceaccount:parplan-system:parplan-extender verb
     for verb in "list nodes" "watch nodes" "list pods" "watch pods" "patch pods" "delete pods" "create events" \
-        "create services" "get jobs.batch" "get jobsets.jobset.x-k8s.io" \
+        "create services" "get services" "get jobs.batch" "get jobsets.jobset.x-k8s.io" \
         "get pytorchjobs.kubeflow.org" "create leases.coordination.k8s.io -n parplan-system" \
         "update leases.coordination.k8s.io/parplan-extender -n parplan-system"; do
         # shellcheck disable=SC2086
         expect "$verb" "$(kubectl auth can-i $verb --as="$extender" || true)" yes
     done
     for verb in "patch nodes" "create pods" "update pods" "create pods --subresource=binding" "get secrets" \
-        "get services" "list services" "delete services" "delete jobs.batch" "create leases.coordination.k8s.io -n default" \
+        "list services" "patch services" "delete services" "delete jobs.batch" "create leases.coordination.k8s.io -n default" \
         "update leases.coordination.k8s.io/other -n parplan-system"; do
         # shellcheck disable=SC2086
         expect "$verb" "$(kubectl auth can-i $verb --as="$extender" 2>/dev/null || true)" no

@@ -254,8 +254,9 @@ static void settle_service(struct gang_machine *machine, struct gang *gang,
 {
     bool there = result == TASK_CONFLICT && gang->service_pause > 0;
     uint64_t pause = there ? 2 * gang->service_pause : TASK_RETRY_MILLISECONDS;
-    gang->service_pause =
-        pause < SERVICE_MAXIMUM_MILLISECONDS ? pause : SERVICE_MAXIMUM_MILLISECONDS;
+    if (pause > SERVICE_MAXIMUM_MILLISECONDS)
+        pause = SERVICE_MAXIMUM_MILLISECONDS;
+    gang->service_pause = result == TASK_REFUSED ? TASK_REFUSED_MILLISECONDS : pause;
     gang->service_task = 0;
     gang->has_service = result == TASK_SUCCEEDED;
     gang->service_at = machine->now + gang->service_pause;

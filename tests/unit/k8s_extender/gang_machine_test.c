@@ -253,8 +253,13 @@ static void its_service_is_made_anew_for_a_job_of_the_same_name(void **state)
     assert_int_equal(gang_machine_tick(bench.machine, 2200), 0);
     assert_int_equal(service_turn(&bench, TASK_CONFLICT), TASK_NONE); /* twice as long */
     assert_int_equal(gang_machine_tick(bench.machine, 3200), 0);
+    /* It is another gang's: that is told, and looked at again after minutes. */
+    assert_int_equal(service_turn(&bench, TASK_REFUSED), TASK_SERVICE);
+    assert_int_equal(gang_machine_tick(bench.machine, 303000), 0);
+    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
+    assert_int_equal(gang_machine_tick(bench.machine, 303300), 0);
     assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_SERVICE);
-    assert_int_equal(gang_machine_tick(bench.machine, 100000), 0);
+    assert_int_equal(gang_machine_tick(bench.machine, 900000), 0);
     assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
 }
 
