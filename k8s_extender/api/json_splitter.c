@@ -20,6 +20,7 @@ enum expectation {
     EXPECT_STRING,        /* the rest of one */
     EXPECT_ESCAPED,
     EXPECT_SCALAR, /* the rest of a number or word */
+    EXPECT_PASSED, /* the rest of a container that is passed over */
     EXPECT_NOTHING,
     EXPECTATION_COUNT
 };
@@ -32,9 +33,13 @@ enum place {
     PLACE_ITEMS,
     PLACE_ITEM,
     PLACE_OBJECT,
+    PLACE_OBJECT_METADATA, /* of an element of items, too */
+    PLACE_DROPPED,
     PLACE_TYPE,
     PLACE_VERSION,
     PLACE_CONTINUE,
+    PLACE_NAMESPACE,
+    PLACE_NAME,
     PLACE_COUNT
 };
 
@@ -42,7 +47,8 @@ enum place {
 
 struct place_rule {
     const char *name;
-    const char *opens; /* characters that its value may begin with; NULL: any */
+    const char *opens; /* characters that its value may begin with; NULL: any, and any number of
+                        * times: nothing of one object may end the stream */
 };
 
 static const struct place_rule place_rules[PLACE_COUNT] = {
@@ -52,26 +58,37 @@ static const struct place_rule place_rules[PLACE_COUNT] = {
     [PLACE_ITEMS] = {"items", "[n"},
     [PLACE_ITEM] = {"an element of items", "{"},
     [PLACE_OBJECT] = {"object", "{"},
+    [PLACE_OBJECT_METADATA] = {"metadata", NULL},
+    [PLACE_DROPPED] = {"managedFields", NULL},
     [PLACE_TYPE] = {"type", "\""},
     [PLACE_VERSION] = {"resourceVersion", "\""},
     [PLACE_CONTINUE] = {"continue", "\""},
+    [PLACE_NAMESPACE] = {"namespace", NULL},
+    [PLACE_NAME] = {"name", NULL},
 };
 
+#define OF_LIST (1u << SPLIT_LIST)
+#define OF_WATCH (1u << SPLIT_WATCH)
+
 struct member_rule {
-    enum json_split_kind kind;
+    unsigned kinds;
     enum place parent, place;
     const char *key;
 };
 
 static const struct member_rule member_rules[] = {
-    {SPLIT_LIST, PLACE_ROOT, PLACE_METADATA, "metadata"},
-    {SPLIT_LIST, PLACE_ROOT, PLACE_ITEMS, "items"},
-    {SPLIT_LIST, PLACE_METADATA, PLACE_VERSION, "resourceVersion"},
-    {SPLIT_LIST, PLACE_METADATA, PLACE_CONTINUE, "continue"},
-    {SPLIT_WATCH, PLACE_ROOT, PLACE_TYPE, "type"},
-    {SPLIT_WATCH, PLACE_ROOT, PLACE_OBJECT, "object"},
-    {SPLIT_WATCH, PLACE_OBJECT, PLACE_METADATA, "metadata"},
-    {SPLIT_WATCH, PLACE_METADATA, PLACE_VERSION, "resourceVersion"},
+    {OF_LIST, PLACE_ROOT, PLACE_METADATA, "metadata"},
+    {OF_LIST, PLACE_ROOT, PLACE_ITEMS, "items"},
+    {OF_LIST, PLACE_METADATA, PLACE_VERSION, "resourceVersion"},
+    {OF_LIST, PLACE_METADATA, PLACE_CONTINUE, "continue"},
+    {OF_LIST, PLACE_ITEM, PLACE_OBJECT_METADATA, "metadata"},
+    {OF_WATCH, PLACE_ROOT, PLACE_TYPE, "type"},
+    {OF_WATCH, PLACE_ROOT, PLACE_OBJECT, "object"},
+    {OF_WATCH, PLACE_OBJECT, PLACE_OBJECT_METADATA, "metadata"},
+    {OF_WATCH, PLACE_OBJECT_METADATA, PLACE_VERSION, "resourceVersion"},
+    {OF_LIST | OF_WATCH, PLACE_OBJECT_METADATA, PLACE_NAMESPACE, "namespace"},
+    {OF_LIST | OF_WATCH, PLACE_OBJECT_METADATA, PLACE_NAME, "name"},
+    {OF_LIST | OF_WATCH, PLACE_OBJECT_METADATA, PLACE_DROPPED, "managedFields"},
 };
 
 struct json_splitter {
@@ -101,6 +118,11 @@ struct json_splitter {
     size_t capture_from; /* in the piece */
     char *object;
     size_t object_bytes, object_capacity, object_maximum;
+    size_t whole_bytes; /* with what is not kept any more, since the object is too large */
+    bool too_large;
+    bool paused;         /* the capture, until what is passed over has ended */
+    size_t passed_depth; /* of open brackets in it */
+    bool passed_string, passed_escape;
 
     char texts[TEXT_PLACES][SPLITTER_TEXT_BYTES];
 };
@@ -118,14 +140,8 @@ static int error_here(struct json_splitter *splitter, struct error_info *err, co
 
 /* --- the object being kept ---------------------------------------------------------- */
 
-static int object_reserve(struct json_splitter *splitter, size_t more, struct error_info *err)
+static int object_reserve(struct json_splitter *splitter, size_t needed, struct error_info *err)
 {
-    if (more > splitter->object_maximum - splitter->object_bytes) {
-        splitter->failed = true;
-        return error_set(err, "byte %zu: an object is larger than the %zu bytes that are taken",
-                         splitter->consumed + splitter->at, splitter->object_maximum);
-    }
-    size_t needed = splitter->object_bytes + more;
     if (needed <= splitter->object_capacity)
         return 0;
     size_t capacity =
@@ -142,39 +158,59 @@ static int object_reserve(struct json_splitter *splitter, size_t more, struct er
     return 0;
 }
 
+static void object_free(struct json_splitter *splitter)
+{
+    memory_free(splitter->object);
+    splitter->object = NULL;
+    splitter->object_bytes = splitter->object_capacity = 0;
+}
+
+static int object_add(struct json_splitter *splitter, const char *bytes, size_t count,
+                      struct error_info *err)
+{
+    splitter->whole_bytes += count;
+    if (splitter->too_large || count > splitter->object_maximum - splitter->object_bytes) {
+        splitter->too_large = true;
+        object_free(splitter);
+        return 0;
+    }
+    if (object_reserve(splitter, splitter->object_bytes + count, err) < 0)
+        return -1;
+    if (count > 0)
+        memcpy(splitter->object + splitter->object_bytes, bytes, count);
+    splitter->object_bytes += count;
+    return 0;
+}
+
 /* Keeps what lies before the current byte. */
 static int object_collect(struct json_splitter *splitter, struct error_info *err)
 {
-    size_t more = splitter->at - splitter->capture_from;
-    if (object_reserve(splitter, more, err) < 0)
-        return -1;
-    if (more > 0)
-        memcpy(splitter->object + splitter->object_bytes, splitter->bytes + splitter->capture_from,
-               more);
-    splitter->object_bytes += more;
+    size_t from = splitter->capture_from;
     splitter->capture_from = splitter->at;
-    return 0;
+    return object_add(splitter, splitter->bytes + from, splitter->at - from, err);
 }
 
 static void object_forget(struct json_splitter *splitter)
 {
-    splitter->object_bytes = 0;
-    if (splitter->object_capacity > KEPT_CAPACITY_BYTES) {
-        memory_free(splitter->object);
-        splitter->object = NULL;
-        splitter->object_capacity = 0;
-    }
+    splitter->object_bytes = splitter->whole_bytes = 0;
+    splitter->too_large = false;
+    if (splitter->object_capacity > KEPT_CAPACITY_BYTES)
+        object_free(splitter);
+    text_of(splitter, PLACE_NAMESPACE)[0] = text_of(splitter, PLACE_NAME)[0] = '\0';
 }
 
 static int hand_over(struct json_splitter *splitter)
 {
-    struct json_split split = {.type = "", .resource_version = ""};
+    struct json_split split = {.type = "",
+                               .resource_version = "",
+                               .namespace = text_of(splitter, PLACE_NAMESPACE),
+                               .name = text_of(splitter, PLACE_NAME)};
     if (splitter->kind == SPLIT_WATCH) {
         split.type = text_of(splitter, PLACE_TYPE);
         split.resource_version = text_of(splitter, PLACE_VERSION);
     }
-    split.text = splitter->object;
-    split.bytes = splitter->object_bytes;
+    split.text = splitter->too_large ? NULL : splitter->object;
+    split.bytes = splitter->whole_bytes;
     int result = splitter->receive(splitter->context, &split);
     object_forget(splitter);
     splitter->failed = result < 0;
@@ -219,10 +255,32 @@ static int value_end(struct json_splitter *splitter, enum place place, struct er
     }
 }
 
+/* In an object null takes its place. */
+static int pass_begin(struct json_splitter *splitter, struct error_info *err)
+{
+    static const char null[] = "null";
+    splitter->paused = splitter->capturing;
+    if (splitter->capturing && (object_collect(splitter, err) < 0 ||
+                                object_add(splitter, null, sizeof(null) - 1, err) < 0))
+        return -1;
+    splitter->capturing = false;
+    splitter->passed_depth = 1;
+    splitter->expect = EXPECT_PASSED;
+    splitter->at++;
+    return 0;
+}
+
+static int pass_end(struct json_splitter *splitter, struct error_info *err)
+{
+    splitter->capturing = splitter->paused;
+    splitter->capture_from = splitter->at;
+    return value_end(splitter, splitter->value_place, err);
+}
+
 static int container_begin(struct json_splitter *splitter, bool array, struct error_info *err)
 {
-    if (splitter->depth >= SPLITTER_MAXIMUM_DEPTH)
-        return error_here(splitter, err, "nested too deep");
+    if (splitter->value_place == PLACE_DROPPED || splitter->depth >= SPLITTER_MAXIMUM_DEPTH)
+        return pass_begin(splitter, err);
     splitter->depth++;
     splitter->places[splitter->depth] = (unsigned char)splitter->value_place;
     splitter->arrays[splitter->depth] = array;
@@ -261,7 +319,7 @@ static int place_enter(struct json_splitter *splitter, char first, struct error_
 {
     enum place place = splitter->value_place;
     const struct place_rule *rule = &place_rules[place];
-    if (place == PLACE_OTHER)
+    if (!rule->opens)
         return 0;
     bool again = place != PLACE_ITEM && (splitter->seen & 1u << place);
     if (again || !strchr(rule->opens, first)) {
@@ -356,7 +414,8 @@ static enum place place_of_key(const struct json_splitter *splitter)
         return PLACE_OTHER;
     for (size_t i = 0; i < COUNT_OF(member_rules); i++) {
         const struct member_rule *rule = &member_rules[i];
-        if (rule->kind == splitter->kind && rule->parent == splitter->places[splitter->depth] &&
+        if ((rule->kinds & 1u << splitter->kind) &&
+            rule->parent == splitter->places[splitter->depth] &&
             strcmp(rule->key, splitter->token) == 0)
             return rule->place;
     }
@@ -372,9 +431,10 @@ static int string_end(struct json_splitter *splitter, struct error_info *err)
         splitter->at++;
         return 0;
     }
-    if (splitter->token_wanted) {
-        if (splitter->token_escaped || splitter->token_too_long)
-            return error_here(splitter, err, "a type, version or token that cannot be one");
+    bool bad = splitter->token_escaped || splitter->token_too_long;
+    if (splitter->token_wanted && bad && place_rules[splitter->value_place].opens)
+        return error_here(splitter, err, "a type, version or token that cannot be one");
+    if (splitter->token_wanted && !bad) {
         memcpy(text_of(splitter, splitter->value_place), splitter->token,
                splitter->token_bytes + 1);
     }
@@ -432,6 +492,24 @@ static int step_scalar(struct json_splitter *splitter, char byte, struct error_i
     return splitter->at < splitter->count ? value_end(splitter, splitter->value_place, err) : 0;
 }
 
+static int step_passed(struct json_splitter *splitter, char byte, struct error_info *err)
+{
+    splitter->at++;
+    if (splitter->passed_escape) {
+        splitter->passed_escape = false;
+    } else if (splitter->passed_string) {
+        splitter->passed_escape = byte == '\\';
+        splitter->passed_string = byte != '"';
+    } else if (byte == '"') {
+        splitter->passed_string = true;
+    } else if (byte == '{' || byte == '[') {
+        splitter->passed_depth++;
+    } else if ((byte == '}' || byte == ']') && --splitter->passed_depth == 0) {
+        return pass_end(splitter, err);
+    }
+    return 0;
+}
+
 static int step_nothing(struct json_splitter *splitter, char byte, struct error_info *err)
 {
     (void)byte;
@@ -444,12 +522,12 @@ static const step_fn steps[EXPECTATION_COUNT] = {
     [EXPECT_VALUE] = step_value,     [EXPECT_FIRST_ELEMENT] = step_first_element,
     [EXPECT_MORE] = step_more,       [EXPECT_STRING] = step_string,
     [EXPECT_ESCAPED] = step_escaped, [EXPECT_SCALAR] = step_scalar,
-    [EXPECT_NOTHING] = step_nothing,
+    [EXPECT_PASSED] = step_passed,   [EXPECT_NOTHING] = step_nothing,
 };
 
 static bool skips_blanks(enum expectation expect)
 {
-    return expect != EXPECT_STRING && expect != EXPECT_ESCAPED && expect != EXPECT_SCALAR;
+    return expect < EXPECT_STRING || expect == EXPECT_NOTHING;
 }
 
 /* --- entry points -------------------------------------------------------------------- */

@@ -11,8 +11,12 @@
  * White space and the order of keys do not matter; keys are compared as they are written (one with
  * an escape is none that is known). Structure is checked: brackets, commas, colons, strings; what a
  * word or a number is, and UTF-8, is left to whoever parses the objects. Refused: a known key
- * twice, a known member of another kind, depth over SPLITTER_MAXIMUM_DEPTH, an object over
- * maximum_object_bytes. After an error nothing more is taken.
+ * twice, a known member of another kind. After an error nothing more is taken.
+ *
+ * What users may write into one object ends no stream. metadata.managedFields of an object, and
+ * what lies deeper than SPLITTER_MAXIMUM_DEPTH, is passed over by its brackets and strings alone:
+ * null takes its place. Of an object over maximum_object_bytes (without those) only what names it
+ * is handed over.
  * Not thread safe.
  */
 #ifndef K8S_EXTENDER_API_JSON_SPLITTER_H
@@ -23,7 +27,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SPLITTER_MAXIMUM_DEPTH (JSON_MAXIMUM_DEPTH + 2)
+#define SPLITTER_MAXIMUM_DEPTH (JSON_MAXIMUM_DEPTH + 1) /* an event's object may have all of it */
 #define SPLITTER_TEXT_BYTES                                                                        \
     4096u /* of a continue token, a resourceVersion, a type; with its NUL                          \
            */
@@ -31,10 +35,12 @@
 enum json_split_kind { SPLIT_LIST, SPLIT_WATCH };
 
 struct json_split {
-    const char *type; /* SPLIT_WATCH: "ADDED", "BOOKMARK"; else "" */
-    const char *text; /* of the object, not NUL-terminated */
-    size_t bytes;
+    const char *type;             /* SPLIT_WATCH: "ADDED", "BOOKMARK"; else "" */
+    const char *text;             /* of the object, not NUL-terminated; NULL: it is too large */
+    size_t bytes;                 /* also where it is too large */
     const char *resource_version; /* SPLIT_WATCH: of the object, "" where it has none; else "" */
+    const char *namespace, *name; /* of its metadata, as they are written; "" where it has none, or
+                                   * one with an escape */
 };
 
 /* Valid during the call. -1 ends the feeding. */

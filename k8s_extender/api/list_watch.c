@@ -95,7 +95,11 @@ static void wait_before_retry(struct run *run)
 static int deliver(struct answer *answer, enum watch_change change, const struct json_split *split)
 {
     const struct list_watch_request *request = answer->run->request;
-    int result = request->handlers.object(request->context, change, split->text, split->bytes);
+    const struct watch_object object = {.text = split->text,
+                                        .bytes = split->bytes,
+                                        .namespace = split->namespace,
+                                        .name = split->name};
+    int result = request->handlers.object(request->context, change, &object);
     answer->handler_ended = result < 0;
     return result < 0 ? -1 : 0;
 }
@@ -107,10 +111,11 @@ static int on_list_item(void *context, const struct json_split *split)
 
 static int on_error_event(struct answer *answer, const struct json_split *split)
 {
-    long code = api_status_code(split->text, split->bytes);
+    size_t bytes = split->text ? split->bytes : 0;
+    long code = api_status_code(split->text, bytes);
     answer->expired = code == 410;
     struct api_answer words = {
-        .status = code > 0 ? code : 500, .body = (char *)split->text, .body_bytes = split->bytes};
+        .status = code > 0 ? code : 500, .body = (char *)split->text, .body_bytes = bytes};
     api_answer_words(&words, answer->event_error, sizeof(answer->event_error));
     return -1;
 }

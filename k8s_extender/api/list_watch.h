@@ -15,6 +15,7 @@
 #define K8S_EXTENDER_API_LIST_WATCH_H
 
 #include "k8s_extender/api/api_client.h"
+#include "k8s_extender/objects/reading/object_text.h"
 
 #define LIST_CHUNK_OBJECTS 250u
 #define LIST_IDLE_SECONDS 30u
@@ -22,16 +23,24 @@
 #define WATCH_IDLE_SECONDS 180u /* most servers send a bookmark about every minute */
 #define WATCH_MINIMUM_SECONDS 240u
 #define WATCH_MAXIMUM_SECONDS 480u
-#define WATCH_OBJECT_MAXIMUM_BYTES ((size_t)4 << 20) /* an object is 1.5 MiB at most in etcd */
+#define WATCH_OBJECT_MAXIMUM_BYTES OBJECT_TEXT_MAXIMUM_BYTES
 
 enum watch_change { WATCH_SET, WATCH_GONE }; /* listed, added or modified; deleted */
+
+/* Valid during the call. */
+struct watch_object {
+    const char *text; /* JSON, not NUL-terminated, where metadata.managedFields is null; NULL: it is
+                       * larger than WATCH_OBJECT_MAXIMUM_BYTES */
+    size_t bytes;
+    const char *namespace, *name; /* "": none, or not known */
+};
 
 struct list_watch_handlers {
     /* A list begins: also where one before it was not ended. end_list: it was whole. */
     void (*begin_list)(void *context);
     void (*end_list)(void *context);
-    /* JSON of one object, not NUL-terminated, valid during the call. -1 ends list_watch_run. */
-    int (*object)(void *context, enum watch_change change, const char *text, size_t bytes);
+    /* -1 ends list_watch_run. */
+    int (*object)(void *context, enum watch_change change, const struct watch_object *object);
     /* Once for each failure and once when all is well again (reason NULL). */
     void (*trouble)(void *context, const char *reason);
     /* Something was received from the server, be it a bookmark; or NULL. */

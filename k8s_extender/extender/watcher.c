@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* The two watchers: what the API server tells of nodes and pods goes into the machine. */
+#include "base/name_index.h"
 #include "k8s_extender/api/list_watch.h"
 #include "k8s_extender/api/time_now.h"
 #include "k8s_extender/extender/extender.h"
 #include <stdio.h>
+#include <string.h>
+
+#define TOLD_COUNT 256u
+#define NAMESPACE_CHARACTERS 63
+#define NAME_CHARACTERS 253
+#define OBJECT_WORD_BYTES 352u
 
 struct watcher {
     struct extender *extender;
     enum gang_list list;
+    uint64_t told[TOLD_COUNT]; /* objects that cannot be read: hashes of what names them, a ring */
+    unsigned told_next;
 };
 
 static const struct {
-    const char *word, *path;
+    const char *word, *path, *one;
+    const char *harm; /* that one of them cannot be read */
 } lists[LIST_COUNT] = {
-    [LIST_NODES] = {"nodes", "/api/v1/nodes"},
+    [LIST_NODES] = {"nodes", "/api/v1/nodes", "node", "no gang gets it"},
     /* Also those that are over: one that ends would leave a selection by phase as a DELETED event
      * with the pod as it was before, and nobody could tell success from loss. */
-    [LIST_PODS] = {"pods", "/api/v1/pods"},
+    [LIST_PODS] = {"pods", "/api/v1/pods", "pod", "GPUs that it holds are not counted"},
 };
 
 static void heard_something(struct watcher *watcher)
@@ -85,29 +95,53 @@ static int take_pod(struct gang_machine *machine, enum watch_change change, stru
     return 0;
 }
 
-/* An object that cannot be read is left as it was, with one line: others must not suffer. */
-static int skip(struct watcher *watcher, const struct error_info *err)
+static bool is_told(struct watcher *watcher, const char *what)
 {
+    uint64_t hash = name_hash_add(NAME_HASH_START, what, strlen(what));
+    for (unsigned i = 0; i < TOLD_COUNT; i++)
+        if (watcher->told[i] == hash)
+            return true;
+    watcher->told[watcher->told_next++ % TOLD_COUNT] = hash;
+    return false;
+}
+
+/* An object that cannot be read is left as it was, with one line for it: others must not suffer. */
+static int skip(struct watcher *watcher, const struct watch_object *object,
+                const struct error_info *err)
+{
+    char what[OBJECT_WORD_BYTES];
+    const char *one = lists[watcher->list].one;
     if (err->kind == ERROR_MEMORY)
         return -1;
-    log_message(&watcher->extender->log, LOG_LEVEL_WARNING, "%s", err->text);
     metrics_add(watcher->extender->metrics, METRIC_API_ERRORS, lists[watcher->list].word, NULL, 1);
+    if (object->name[0])
+        snprintf(what, sizeof(what), "%s %.*s%s%.*s", one, NAMESPACE_CHARACTERS, object->namespace,
+                 object->namespace[0] ? "/" : "", NAME_CHARACTERS, object->name);
+    else
+        snprintf(what, sizeof(what), "a %s without a name", one);
+    if (!is_told(watcher, what))
+        log_message(&watcher->extender->log, LOG_LEVEL_WARNING, "%s is passed over, and %s: %s",
+                    what, lists[watcher->list].harm, err->text);
     return 0;
 }
 
-static int take_object(void *context, enum watch_change change, const char *text, size_t bytes)
+static int take_object(void *context, enum watch_change change, const struct watch_object *object)
 {
     struct watcher *watcher = context;
     struct extender *extender = watcher->extender;
     struct error_info err = {.kind = ERROR_NONE};
     struct node_record *node = NULL;
     struct pod_record *pod = NULL;
-    if (watcher->list == LIST_NODES)
-        node = node_record_parse(text, bytes, &err);
+    if (!object->text)
+        error_set(&err,
+                  "%zu bytes are too many; at most %zu are taken; delete it or make it smaller",
+                  object->bytes, WATCH_OBJECT_MAXIMUM_BYTES);
+    else if (watcher->list == LIST_NODES)
+        node = node_record_parse(object->text, object->bytes, &err);
     else
-        pod = pod_record_parse(text, bytes, &err);
+        pod = pod_record_parse(object->text, object->bytes, &err);
     if (!node && !pod)
-        return skip(watcher, &err);
+        return skip(watcher, object, &err);
     pthread_mutex_lock(&extender->lock);
     int status = node ? take_node(extender->machine, change, node)
                       : take_pod(extender->machine, change, pod);

@@ -13,7 +13,9 @@
 
 #include "base/json_document.h"
 
-#define OBJECT_TEXT_MAXIMUM_BYTES ((size_t)4 << 20) /* etcd holds 1.5 MiB of one object */
+/* etcd holds 1.5 MiB of one object as protobuf; the JSON of the API writes each of <, > and & in
+ * six bytes, and names of fields that protobuf has as one byte; without metadata.managedFields */
+#define OBJECT_TEXT_MAXIMUM_BYTES ((size_t)12 << 20)
 
 enum object_kind { OBJECT_NODE, OBJECT_POD };
 

@@ -17,7 +17,7 @@
 #define STORY_SECONDS 20u       /* more than any story's waits */
 #define IDLE_SECONDS 3u         /* of the watch that says nothing more */
 #define STOP_MILLISECONDS 5000u /* a second is promised, and the machine may be busy */
-#define LARGE_BYTES ((size_t)10 << 20)
+#define LARGE_BYTES ((size_t)13 << 20)
 
 enum action {
     ACT_ANSWER,  /* whole */
@@ -27,7 +27,7 @@ enum action {
     ACT_SILENCE, /* the head and the text, then nothing */
     ACT_AGAIN,   /* the same, and another thread wants the list again */
     ACT_DRIBBLE, /* byte by byte */
-    ACT_LARGE    /* a list of one object of 10 MB */
+    ACT_LARGE    /* LIST_TWO, its first object of LARGE_BYTES */
 };
 
 struct step {
@@ -55,6 +55,9 @@ struct story {
 #define ERROR_EVENT(code)                                                                          \
     "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":" code                           \
     ",\"reason\":\"R\",\"message\":\"what\"}}\n"
+#define OPEN_8 "[[[[[[[["
+#define NESTED_32 OPEN_8 OPEN_8 OPEN_8 OPEN_8 CLOSE_8 CLOSE_8 CLOSE_8 CLOSE_8
+#define CLOSE_8 "]]]]]]]]"
 #define LIST "GET /api/v1/things?limit=250 "
 #define WATCH(version) "&resourceVersion=" version " "
 
@@ -206,11 +209,20 @@ static const struct story stories[] = {
      "begin end trouble well set ",
      "GET /api/v1/things: 403 Forbidden: no",
      250},
-    {"an object of 10 MB",
-     {{LIST, ACT_LARGE, 200, "", ""}, {LIST, ACT_ANSWER, 200, LIST_TWO, ""}},
-     "begin trouble begin set set end well ",
-     "larger than the 4194304 bytes",
-     250},
+    {"an object of 13 MB ends no list",
+     {{LIST, ACT_LARGE, 200, "", ""}, {WATCH("5"), ACT_STREAM, 200, EVENT("ADDED", "6"), ""}},
+     "begin set large set end set ",
+     NULL,
+     0},
+    {"an object nested without end in managedFields",
+     {{LIST, ACT_ANSWER, 200,
+       "{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[{\"metadata\":{\"managedFields\":"
+       "[" NESTED_32 "]}},{\"n\":2}]}",
+       ""},
+      {WATCH("5"), ACT_STREAM, 200, EVENT("ADDED", "6"), ""}},
+     "begin set set end set ",
+     NULL,
+     0},
     {"a slow peer",
      {{LIST, ACT_DRIBBLE, 200, LIST_TWO, ""},
       {WATCH("5"), ACT_STREAM, 200, EVENT("ADDED", "6"), ""}},
@@ -245,13 +257,16 @@ static void announce(struct fake_exchange *exchange, size_t bytes)
 static void send_large(struct fake_exchange *exchange)
 {
     static char piece[65536];
-    announce(exchange, LARGE_BYTES * 2);
+    static const char head[] = "{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[{\"metadata\":"
+                               "{\"name\":\"large\"},\"a\":\"";
+    static const char tail[] = "\"},{\"n\":2}]}";
+    announce(exchange, strlen(head) + LARGE_BYTES + strlen(tail));
     memset(piece, 'x', sizeof(piece));
-    fake_api_text(exchange, "{\"items\":[{\"a\":\"");
+    fake_api_text(exchange, head);
     for (size_t sent = 0; sent < LARGE_BYTES; sent += sizeof(piece))
         if (!fake_api_bytes(exchange, piece, sizeof(piece)))
             return;
-    fake_api_wait(exchange, STORY_SECONDS * 1000);
+    fake_api_text(exchange, tail);
 }
 
 static void dribble(struct fake_exchange *exchange, const char *text)
@@ -348,11 +363,14 @@ static void begin_list(void *context) { tell(((struct telling *)context)->log, "
 
 static void end_list(void *context) { tell(((struct telling *)context)->log, "end"); }
 
-static int take_object(void *context, enum watch_change change, const char *text, size_t bytes)
+static int take_object(void *context, enum watch_change change, const struct watch_object *object)
 {
     struct telling *telling = context;
+    const char *text = object->text;
     tell(telling->log, change == WATCH_SET ? "set" : "gone");
-    if (bytes < 2 || text[0] != '{' || text[bytes - 1] != '}')
+    if (!text)
+        tell(telling->log, object->name);
+    else if (object->bytes < 2 || text[0] != '{' || text[object->bytes - 1] != '}')
         tell(telling->log, "not-an-object");
     unsigned objects = __atomic_add_fetch(&telling->objects, 1, __ATOMIC_ACQ_REL);
     return objects == telling->end_after ? -1 : 0;

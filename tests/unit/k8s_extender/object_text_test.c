@@ -142,7 +142,7 @@ static void bounds_the_bytes(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     assert_null(object_text_parse("{}", OBJECT_TEXT_MAXIMUM_BYTES + 1, OBJECT_NODE, &err));
     assert_string_equal(err.text,
-                        "a node: 4194305 bytes are too many; at most 4194304 are possible");
+                        "a node: 12582913 bytes are too many; at most 12582912 are possible");
 }
 
 static const struct CMUnitTest tests[] = {
