@@ -18,7 +18,8 @@ struct scan {
     size_t bytes;
     size_t at;
     unsigned depth;
-    size_t values;
+    size_t values; /* openings and commas */
+    size_t maximum_values;
     size_t keys;
     bool after_comma;
     const char *source;
@@ -103,13 +104,21 @@ static int scan_word(struct scan *scan)
     return 0;
 }
 
+static int count_value(struct scan *scan)
+{
+    if (++scan->values <= scan->maximum_values)
+        return 0;
+    return error_set(scan->err, "%s: byte %zu: the text has too many values; at most %zu are taken",
+                     scan->source, scan->at, scan->maximum_values);
+}
+
 static int scan_nesting(struct scan *scan, char character)
 {
     if (character == '{' || character == '[') {
         if (++scan->depth > JSON_MAXIMUM_DEPTH)
             return error_set(scan->err, "%s: byte %zu: nested deeper than %u levels", scan->source,
                              scan->at, JSON_MAXIMUM_DEPTH);
-        return 0;
+        return count_value(scan);
     }
     if (scan->after_comma)
         return error_at(scan, scan->at, "unexpected character");
@@ -131,9 +140,7 @@ static int scan_character(struct scan *scan, char character)
         scan->keys++;
         return 0;
     case ',':
-        if (++scan->values > JSON_MAXIMUM_VALUES)
-            return error_at(scan, scan->at, "the text has too many values");
-        return 0;
+        return count_value(scan);
     case ' ':
     case '\t':
     case '\n':
@@ -350,7 +357,17 @@ static int run_tokener(struct json_tokener *tokener, const struct scan *scan,
 struct json_value *json_value_parse(const char *text, size_t bytes, const char *source,
                                     struct error_info *err)
 {
-    struct scan scan = {.text = text, .bytes = bytes, .source = source, .err = err};
+    return json_value_parse_within(text, bytes, JSON_MAXIMUM_VALUES, source, err);
+}
+
+struct json_value *json_value_parse_within(const char *text, size_t bytes, size_t maximum_values,
+                                           const char *source, struct error_info *err)
+{
+    struct scan scan = {.text = text,
+                        .bytes = bytes,
+                        .maximum_values = maximum_values,
+                        .source = source,
+                        .err = err};
     if (bytes > JSON_MAXIMUM_BYTES)
         return error_null(error_set(err, "%s: %zu bytes are too many; at most %zu are possible",
                                     source, bytes, JSON_MAXIMUM_BYTES));

@@ -26,6 +26,10 @@ struct json_value; /* owned by whoever created or parsed the root; children by t
 /* Reading. */
 struct json_value *json_value_parse(const char *text, size_t bytes, const char *source,
                                     struct error_info *err);
+/* Of a text from strangers: at most so many values (openings and commas are counted) are given to
+ * json-c, which takes up to 800 bytes for the two of a {}. */
+struct json_value *json_value_parse_within(const char *text, size_t bytes, size_t maximum_values,
+                                           const char *source, struct error_info *err);
 void json_value_free(struct json_value *value);                 /* a root; NULL is fine */
 enum json_kind json_value_kind(const struct json_value *value); /* NULL counts as JSON_NULL */
 const struct json_value *json_value_get(const struct json_value *object, const char *key);

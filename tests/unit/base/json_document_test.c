@@ -167,7 +167,21 @@ static void refuses_too_many_values(void **state)
     struct error_info err = {0};
     assert_null(json_value_parse(text, bytes, "a.json", &err));
     free(text);
-    assert_string_equal(err.text, "a.json: byte 8388609: the text has too many values");
+    assert_string_equal(
+        err.text, "a.json: byte 8388607: the text has too many values; at most 4194304 are taken");
+}
+
+static void counts_brackets_and_commas(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"a\":[{},[1,2]]}";
+    struct error_info err = {0};
+    CLEANUP(json_value)
+    struct json_value *six = json_value_parse_within(text, strlen(text), 6, "a.json", &err);
+    assert_non_null(six);
+    assert_null(json_value_parse_within(text, strlen(text), 5, "a.json", &err));
+    assert_string_equal(err.text,
+                        "a.json: byte 11: the text has too many values; at most 5 are taken");
 }
 
 static void finds_values(void **state)
@@ -237,6 +251,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refuses_invalid_texts),
     cmocka_unit_test(refuses_bytes_behind_the_text),
     cmocka_unit_test(refuses_too_many_values),
+    cmocka_unit_test(counts_brackets_and_commas),
     cmocka_unit_test(finds_values),
     cmocka_unit_test(absent_values_count_as_null),
 };
