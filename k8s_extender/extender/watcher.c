@@ -125,6 +125,18 @@ static int skip(struct watcher *watcher, const struct watch_object *object,
     return 0;
 }
 
+static void note_cut(struct watcher *watcher, const struct pod_record *pod)
+{
+    char what[OBJECT_WORD_BYTES];
+    snprintf(what, sizeof(what), "pod %.*s/%.*s", NAMESPACE_CHARACTERS, pod->namespace,
+             NAME_CHARACTERS, pod->name);
+    if (!is_told(watcher, what))
+        log_message(&watcher->extender->log, LOG_LEVEL_WARNING,
+                    "%s has more than %u values: only what it takes from its node is read, and it "
+                    "is in no gang; make its lists shorter",
+                    what, OBJECT_MAXIMUM_VALUES);
+}
+
 static int take_object(void *context, enum watch_change change, const struct watch_object *object)
 {
     struct watcher *watcher = context;
@@ -142,6 +154,8 @@ static int take_object(void *context, enum watch_change change, const struct wat
         pod = pod_record_parse(object->text, object->bytes, &err);
     if (!node && !pod)
         return skip(watcher, object, &err);
+    if (pod && pod->cut)
+        note_cut(watcher, pod);
     pthread_mutex_lock(&extender->lock);
     int status = node ? take_node(extender->machine, change, node)
                       : take_pod(extender->machine, change, pod);

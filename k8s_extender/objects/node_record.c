@@ -244,7 +244,7 @@ struct node_record *node_record_read(const struct json_value *object, struct err
 struct node_record *node_record_parse(const char *text, size_t bytes, struct error_info *err)
 {
     CLEANUP(json_value)
-    struct json_value *object = object_text_parse(text, bytes, OBJECT_NODE, err);
+    struct json_value *object = object_text_parse(text, bytes, OBJECT_NODE, NULL, err);
     return object ? node_record_read(object, err) : NULL;
 }
 

@@ -234,9 +234,12 @@ struct pod_record *pod_record_read(const struct json_value *object, struct error
  * they leave, a seventh of what 50,000 pods take. */
 struct pod_record *pod_record_parse(const char *text, size_t bytes, struct error_info *err)
 {
-    struct json_value *object = object_text_parse(text, bytes, OBJECT_POD, err);
+    bool cut = false;
+    struct json_value *object = object_text_parse(text, bytes, OBJECT_POD, &cut, err);
     CLEANUP(pod_record) struct pod_record *amid = object ? pod_record_read(object, err) : NULL;
     json_value_free(object);
+    if (amid)
+        amid->cut = cut;
     return amid ? pod_block_create(amid, err) : NULL;
 }
 

@@ -48,6 +48,8 @@ struct pod_record {
     bool terminating;              /* metadata.deletionTimestamp */
     bool plain;                    /* of all below only requests, foreign_gates, priority
                                     * and created are filled */
+    bool cut;                      /* its text has too many values (object_text.h), so it is read as
+                                    * if nothing made it one of a gang; pod_record_parse alone */
     bool gated;                    /* GANG_GATE is among the scheduling gates */
     uint8_t foreign;               /* bits of enum pod_foreign */
     struct resource_list requests; /* as the scheduler counts them: pod_requests.h */

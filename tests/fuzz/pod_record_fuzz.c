@@ -70,6 +70,59 @@ static void check_fit(const struct pod_record *pod)
                  "unfit for another reason", node_unfit_words[unfit]);
 }
 
+static bool same_text(const char *left, const char *right)
+{
+    return left == right || (left && right && strcmp(left, right) == 0);
+}
+
+static bool same_basis(const struct pod_record *kept, const struct pod_record *whole)
+{
+    return same_text(kept->name, whole->name) && same_text(kept->uid, whole->uid) &&
+           same_text(kept->node, whole->node) && kept->phase == whole->phase &&
+           kept->plain == whole->plain && kept->gated == whole->gated &&
+           kept->foreign_gates == whole->foreign_gates && kept->priority == whole->priority &&
+           kept->created == whole->created;
+}
+
+static bool same_requests(const struct resource_list *kept, const struct resource_list *whole)
+{
+    return memcmp(kept->amounts, whole->amounts, sizeof(kept->amounts)) == 0 &&
+           resource_list_gpus(kept, NULL) == resource_list_gpus(whole, NULL);
+}
+
+static bool same_gang(const struct gang_identity *kept, const struct gang_identity *whole)
+{
+    return same_text(kept->key, whole->key) && same_text(kept->problem, whole->problem) &&
+           kept->size == whole->size && kept->index == whole->index;
+}
+
+static bool same_details(const struct pod_record *kept, const struct pod_record *whole)
+{
+    return kept->foreign == whole->foreign && kept->toleration_count == whole->toleration_count &&
+           kept->argument_count == whole->argument_count &&
+           kept->annotations.count == whole->annotations.count &&
+           kept->node_labels.count == whole->node_labels.count &&
+           kept->affinity.term_count == whole->affinity.term_count &&
+           same_text(kept->owner_uid, whole->owner_uid) &&
+           same_text(kept->subdomain, whole->subdomain);
+}
+
+/* What object_text leaves out no reader needs. Keys with escapes are not matched, by design. */
+static void check_against_whole(const char *text, size_t bytes, const struct pod_record *kept)
+{
+    if (memchr(text, '\\', bytes) || kept->cut)
+        return;
+    CLEANUP(json_value) struct json_value *tree = json_value_parse(text, bytes, "pod", NULL);
+    CLEANUP(pod_record) struct pod_record *whole = tree ? pod_record_read(tree, NULL) : NULL;
+    fuzz_require(whole || !tree, "a pod that cannot be read", "");
+    if (!whole)
+        return;
+    fuzz_require(same_basis(kept, whole), "another pod", whole->name);
+    fuzz_require(same_requests(&kept->requests, &whole->requests), "other requests", whole->name);
+    fuzz_require(same_gang(&kept->gang, &whole->gang), "another gang", whole->name);
+    fuzz_require(same_details(kept, whole), "other details", whole->name);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error_info err = {.kind = ERROR_NONE};
@@ -79,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     check_pod(pod);
+    check_against_whole((const char *)data, size, pod);
     check_fit(pod);
     return 0;
 }

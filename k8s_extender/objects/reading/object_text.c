@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/objects/reading/object_text.h"
 #include "base/memory.h"
+#include "k8s_extender/objects/node_record.h"
 #include <string.h>
 
 #define ESCAPED_NUL "\\u0000"
@@ -10,51 +11,85 @@
 #define GPU_KEY_END "/gpu\""
 #define OUR_PREFIX "parplan.io/"
 
-enum drop_when { DROP_ALWAYS, DROP_OF_PLAIN_PODS };
+#define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 
-/* depth: of open brackets where the key stands: 2 in metadata, spec and status, 4 in a container or
- * volume, 5 in a volume's driver. Maps with keys of the user's (labels 3, limits 6 or 4, the latter
- * of names that are none of these) lie elsewhere. */
-static const struct {
-    const char *key; /* with its quotes */
-    unsigned depth;
-    enum drop_when when;
-} dropped[] = {
-    {"\"managedFields\"", 2, DROP_ALWAYS},
-    {"\"images\"", 2, DROP_ALWAYS},
-    {"\"volumesInUse\"", 2, DROP_ALWAYS},
-    {"\"volumesAttached\"", 2, DROP_ALWAYS},
-    {"\"volumeMounts\"", 4, DROP_ALWAYS},
-    {"\"livenessProbe\"", 4, DROP_ALWAYS},
-    {"\"readinessProbe\"", 4, DROP_ALWAYS},
-    {"\"startupProbe\"", 4, DROP_ALWAYS},
-    {"\"lifecycle\"", 4, DROP_ALWAYS},
-    {"\"securityContext\"", 4, DROP_ALWAYS},
-    {"\"envFrom\"", 4, DROP_ALWAYS},
-    {"\"projected\"", 4, DROP_ALWAYS},
-    {"\"state\"", 4, DROP_ALWAYS},
-    {"\"lastState\"", 4, DROP_ALWAYS},
-    {"\"volumeAttributes\"", 5, DROP_ALWAYS},
-    {"\"options\"", 5, DROP_ALWAYS},
-    {"\"labels\"", 2, DROP_OF_PLAIN_PODS},
-    {"\"annotations\"", 2, DROP_OF_PLAIN_PODS},
-    {"\"ownerReferences\"", 2, DROP_OF_PLAIN_PODS},
-    {"\"conditions\"", 2, DROP_OF_PLAIN_PODS},
-    {"\"volumes\"", 2, DROP_OF_PLAIN_PODS},
-    {"\"tolerations\"", 2, DROP_OF_PLAIN_PODS},
-    {"\"affinity\"", 2, DROP_OF_PLAIN_PODS},
-    {"\"nodeSelector\"", 2, DROP_OF_PLAIN_PODS},
-    {"\"topologySpreadConstraints\"", 2, DROP_OF_PLAIN_PODS},
-    {"\"env\"", 4, DROP_OF_PLAIN_PODS},
-    {"\"args\"", 4, DROP_OF_PLAIN_PODS},
-    {"\"command\"", 4, DROP_OF_PLAIN_PODS},
-    {"\"ports\"", 4, DROP_OF_PLAIN_PODS},
+/* --- what is kept ----------------------------------------------------------------- */
+
+enum field_flag {
+    FIELD_LIST = 1,     /* a list of objects that have the members */
+    FIELD_DETAIL = 2,   /* not needed of a plain pod */
+    FIELD_VARIABLES = 4 /* of the list, those of variable_names */
 };
+
+/* What is of another kind than the table says is kept whole: whoever reads it judges it. */
+struct field {
+    const char *key;
+    const struct field *members; /* NULL: all of it */
+    unsigned flags;
+};
+
+/* Those that gang_source_variable is asked for, with their quotes. */
+static const char *const variable_names[] = {"\"PET_NNODES\"", "\"PET_NODE_RANK\""};
+
+#define FIELDS(name, ...) static const struct field name[] = {__VA_ARGS__, {.key = NULL}}
+
+static const struct field nothing[] = {{.key = NULL}}; /* that it is there, or how many */
+FIELDS(name_only, {.key = "name"});
+FIELDS(owner, {.key = "controller"}, {.key = "kind"}, {.key = "name"}, {.key = "uid"});
+FIELDS(resources, {.key = "requests"}, {.key = "limits"});
+
+FIELDS(field_reference, {.key = "fieldPath"});
+FIELDS(value_source, {"fieldRef", field_reference, 0});
+FIELDS(variable, {.key = "name"}, {.key = "value"}, {"valueFrom", value_source, 0});
+FIELDS(port, {.key = "hostPort"});
+FIELDS(container, {.key = "name"}, {.key = "restartPolicy"}, {"resources", resources, 0},
+       {"env", variable, FIELD_LIST | FIELD_DETAIL | FIELD_VARIABLES},
+       {"command", NULL, FIELD_DETAIL}, {"args", NULL, FIELD_DETAIL},
+       {"ports", port, FIELD_LIST | FIELD_DETAIL});
+FIELDS(container_status, {.key = "name"}, {"resources", resources, 0},
+       {.key = "allocatedResources"});
+
+FIELDS(node_affinity, {.key = REQUIRED});
+FIELDS(pod_affinity, {REQUIRED, nothing, FIELD_LIST});
+FIELDS(affinity, {"nodeAffinity", node_affinity, 0}, {"podAffinity", pod_affinity, 0},
+       {"podAntiAffinity", pod_affinity, 0});
+FIELDS(toleration, {.key = "key"}, {.key = "value"}, {.key = "effect"}, {.key = "operator"});
+FIELDS(volume, {"persistentVolumeClaim", nothing, 0}, {"ephemeral", nothing, 0});
+FIELDS(spread, {.key = "whenUnsatisfiable"});
+FIELDS(group, {.key = "podGroupName"});
+
+FIELDS(pod_metadata, {.key = "name"}, {.key = "generateName"}, {.key = "namespace"}, {.key = "uid"},
+       {.key = "resourceVersion"}, {.key = "creationTimestamp"}, {.key = "deletionTimestamp"},
+       {"labels", NULL, FIELD_DETAIL}, {"annotations", NULL, FIELD_DETAIL},
+       {"ownerReferences", owner, FIELD_LIST | FIELD_DETAIL});
+FIELDS(pod_spec, {.key = "nodeName"}, {.key = "schedulerName"}, {.key = "priority"},
+       {.key = "hostname"}, {.key = "subdomain"}, {.key = "overhead"}, {"resources", resources, 0},
+       {"schedulingGates", name_only, FIELD_LIST}, {"schedulingGroup", group, 0},
+       {"containers", container, FIELD_LIST}, {"initContainers", container, FIELD_LIST},
+       {"nodeSelector", NULL, FIELD_DETAIL}, {"affinity", affinity, FIELD_DETAIL},
+       {"tolerations", toleration, FIELD_LIST | FIELD_DETAIL},
+       {"volumes", volume, FIELD_LIST | FIELD_DETAIL},
+       {"topologySpreadConstraints", spread, FIELD_LIST | FIELD_DETAIL},
+       {"resourceClaims", nothing, FIELD_LIST | FIELD_DETAIL});
+FIELDS(pod_status, {.key = "phase"}, {"containerStatuses", container_status, FIELD_LIST},
+       {"initContainerStatuses", container_status, FIELD_LIST});
+FIELDS(pod, {"metadata", pod_metadata, 0}, {"spec", pod_spec, 0}, {"status", pod_status, 0});
+
+FIELDS(node_annotations, {.key = NODE_TOPOLOGY_ANNOTATION});
+FIELDS(node_metadata, {.key = "name"}, {.key = "uid"}, {.key = "deletionTimestamp"},
+       {.key = "labels"}, {"annotations", node_annotations, 0});
+FIELDS(taint, {.key = "key"}, {.key = "value"}, {.key = "effect"});
+FIELDS(node_spec, {.key = "unschedulable"}, {"taints", taint, FIELD_LIST});
+FIELDS(condition, {.key = "type"}, {.key = "status"});
+FIELDS(node_status, {"conditions", condition, FIELD_LIST}, {.key = "allocatable"});
+FIELDS(node, {"metadata", node_metadata, 0}, {"spec", node_spec, 0}, {"status", node_status, 0});
+
+/* --- the text ---------------------------------------------------------------------- */
 
 struct copy {
     const char *text, *end; /* what is still to be read */
     char *out;
-    unsigned depth;
+    size_t values; /* in what was written, about: openings and commas */
     bool plain;
 };
 
@@ -99,15 +134,6 @@ static const char *skip_value(const char *at, const char *end)
     return end;
 }
 
-static bool is_dropped(const struct copy *copy, size_t length)
-{
-    for (size_t i = 0; i < COUNT_OF(dropped); i++)
-        if (copy->depth == dropped[i].depth && (copy->plain || dropped[i].when == DROP_ALWAYS) &&
-            length == strlen(dropped[i].key) && memcmp(copy->text, dropped[i].key, length) == 0)
-            return true;
-    return false;
-}
-
 static void take_string(struct copy *copy, size_t length)
 {
     const char *end = copy->text + length;
@@ -126,41 +152,127 @@ static void take_string(struct copy *copy, size_t length)
     }
 }
 
-/* A key of the table: its value, of four bytes or more, becomes null. */
-static void copy_string(struct copy *copy)
+static void put(struct copy *copy, char character)
 {
-    size_t length = (size_t)(skip_string(copy->text, copy->end) - copy->text);
-    const char *colon = skip_blanks(copy->text + length, copy->end);
-    if (!is_dropped(copy, length) || colon == copy->end || *colon != ':') {
-        take_string(copy, length);
-        return;
+    *copy->out++ = character;
+    copy->values += character == '{' || character == '[' || character == ',';
+}
+
+/* All of them are -1 at what is no JSON: copy->text is there. */
+static int copy_whole(struct copy *copy)
+{
+    const char *end = skip_value(copy->text, copy->end);
+    if (end == copy->text)
+        return -1;
+    while (copy->text < end) {
+        if (*copy->text == '"')
+            take_string(copy, (size_t)(skip_string(copy->text, end) - copy->text));
+        else
+            put(copy, *copy->text++);
     }
-    const char *value = skip_blanks(colon + 1, copy->end);
-    const char *end = skip_value(value, copy->end);
-    if ((size_t)(end - value) < strlen("null")) {
-        take(copy, (size_t)(end - copy->text));
-        return;
-    }
-    take(copy, (size_t)(value - copy->text));
-    memcpy(copy->out, "null", strlen("null"));
-    copy->out += strlen("null");
+    return 0;
+}
+
+static int copy_value(struct copy *copy, const struct field *members, unsigned flags);
+
+static const struct field *find_field(const struct field *members, const char *key, size_t length)
+{
+    for (; members->key; members++)
+        if (length == strlen(members->key) && memcmp(key, members->key, length) == 0)
+            return members;
+    return NULL;
+}
+
+static int drop_value(struct copy *copy)
+{
+    const char *end = skip_value(copy->text, copy->end);
+    bool nothing_there = end == copy->text;
     copy->text = end;
+    return nothing_there ? -1 : 0;
+}
+
+/* 1: it was kept. */
+static int copy_member(struct copy *copy, const struct field *members)
+{
+    const char *key = copy->text;
+    if (key == copy->end || *key != '"')
+        return -1;
+    size_t length = (size_t)(skip_string(key, copy->end) - key);
+    copy->text = skip_blanks(key + length, copy->end);
+    if (length < 2 || copy->text == copy->end || *copy->text != ':')
+        return -1;
+    copy->text = skip_blanks(copy->text + 1, copy->end);
+    const struct field *field = find_field(members, key + 1, length - 2);
+    if (!field || (copy->plain && (field->flags & FIELD_DETAIL)))
+        return drop_value(copy);
+    memcpy(copy->out, key, length);
+    copy->out += length;
+    put(copy, ':');
+    return copy_value(copy, field->members, field->flags) < 0 ? -1 : 1;
+}
+
+static bool is_wanted_variable(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < COUNT_OF(variable_names); i++)
+        if (memmem(text, bytes, variable_names[i], strlen(variable_names[i])))
+            return true;
+    return false;
+}
+
+static int copy_element(struct copy *copy, const struct field *members, unsigned flags)
+{
+    size_t bytes = (size_t)(skip_value(copy->text, copy->end) - copy->text);
+    if ((flags & FIELD_VARIABLES) && !is_wanted_variable(copy->text, bytes))
+        return drop_value(copy);
+    return copy_value(copy, members, 0) < 0 ? -1 : 1;
+}
+
+/* The cursor is at the opening bracket; what is not kept leaves no comma. */
+static int copy_container(struct copy *copy, const struct field *members, unsigned flags)
+{
+    bool object = *copy->text == '{', any = false;
+    char close = object ? '}' : ']';
+    put(copy, *copy->text++);
+    copy->text = skip_blanks(copy->text, copy->end);
+    for (bool more = copy->text == copy->end || *copy->text != close; more;) {
+        char *out = copy->out;
+        size_t values = copy->values;
+        if (any)
+            put(copy, ',');
+        copy->text = skip_blanks(copy->text, copy->end);
+        int kept = object ? copy_member(copy, members) : copy_element(copy, members, flags);
+        if (kept < 0)
+            return -1;
+        copy->out = kept ? copy->out : out;
+        copy->values = kept ? copy->values : values;
+        any = any || kept;
+        copy->text = skip_blanks(copy->text, copy->end);
+        if (copy->text == copy->end || (*copy->text != ',' && *copy->text != close))
+            return -1;
+        more = *copy->text == ',';
+        copy->text += more;
+    }
+    put(copy, *copy->text++);
+    return 0;
+}
+
+/* Recursion no deeper than the tables. */
+static int copy_value(struct copy *copy, const struct field *members, unsigned flags)
+{
+    char opens = flags & FIELD_LIST ? '[' : '{';
+    copy->text = skip_blanks(copy->text, copy->end);
+    if (!members || copy->text == copy->end || *copy->text != opens)
+        return copy_whole(copy);
+    return copy_container(copy, members, flags);
 }
 
 /* Never longer than what it is made from. */
-static size_t copy_object(const char *text, size_t bytes, bool plain, char *out)
+static int copy_object(struct copy *copy, const struct field *fields)
 {
-    struct copy copy = {.text = text, .end = text + bytes, .out = out, .plain = plain};
-    while (copy.text < copy.end) {
-        if (*copy.text == '"') {
-            copy_string(&copy);
-            continue;
-        }
-        copy.depth += *copy.text == '{' || *copy.text == '[';
-        copy.depth -= copy.depth > 0 && (*copy.text == '}' || *copy.text == ']');
-        take(&copy, 1);
-    }
-    return (size_t)(copy.out - out);
+    if (copy_value(copy, fields, 0) < 0)
+        return -1;
+    copy->text = skip_blanks(copy->text, copy->end);
+    return copy->text == copy->end ? 0 : -1;
 }
 
 static bool is_plain(const char *text, size_t bytes)
@@ -169,16 +281,59 @@ static bool is_plain(const char *text, size_t bytes)
            !memmem(text, bytes, OUR_PREFIX, strlen(OUR_PREFIX));
 }
 
-struct json_value *object_text_parse(const char *text, size_t bytes, enum object_kind kind,
-                                     struct error_info *err)
+/* --- the tree ---------------------------------------------------------------------- */
+
+static const struct {
+    const char *what;
+    const struct field *fields;
+} kinds[] = {
+    [OBJECT_NODE] = {"a node", node},
+    [OBJECT_POD] = {"a pod", pod},
+};
+
+static int error_malformed(const struct copy *copy, const char *text, const char *what,
+                           struct error_info *err)
 {
-    const char *what = kind == OBJECT_POD ? "a pod" : "a node";
+    return error_set(err, "%s: byte %zu: %s", what, (size_t)(copy->text - text),
+                     copy->text == copy->end ? "the text ends too early" : "unexpected character");
+}
+
+/* Of a pod that has too many values what it takes from its node. */
+static int copy_within(struct copy *copy, enum object_kind kind, bool *ret_cut)
+{
+    const struct copy begin = *copy;
+    *ret_cut = false;
+    if (copy_object(copy, kinds[kind].fields) < 0)
+        return -1;
+    if (copy->values <= OBJECT_MAXIMUM_VALUES || kind != OBJECT_POD || copy->plain)
+        return 0;
+    *copy = begin;
+    copy->plain = *ret_cut = true;
+    return copy_object(copy, kinds[kind].fields);
+}
+
+struct json_value *object_text_parse(const char *text, size_t bytes, enum object_kind kind,
+                                     bool *ret_cut, struct error_info *err)
+{
+    const char *what = kinds[kind].what;
+    bool cut = false;
     if (bytes > OBJECT_TEXT_MAXIMUM_BYTES)
         return error_null(error_set(err, "%s: %zu bytes are too many; at most %zu are possible",
                                     what, bytes, OBJECT_TEXT_MAXIMUM_BYTES));
     CLEANUP_MEMORY char *left = memory_allocate(bytes + 1);
     if (!left)
         return error_null(error_set_memory(err));
-    bool plain = kind == OBJECT_POD && is_plain(text, bytes);
-    return json_value_parse(left, copy_object(text, bytes, plain, left), what, err);
+    struct copy copy = {.text = text, .end = text + bytes, .out = left};
+    copy.plain = kind == OBJECT_POD && is_plain(text, bytes);
+    if (copy_within(&copy, kind, &cut) < 0)
+        return error_null(error_malformed(&copy, text, what, err));
+    if (copy.values > OBJECT_MAXIMUM_VALUES)
+        return error_null(error_set(err,
+                                    "%s: %zu values are too many in what is read of it; at most "
+                                    "%u are possible; make its lists shorter",
+                                    what, copy.values, OBJECT_MAXIMUM_VALUES));
+    struct json_value *tree = json_value_parse(left, (size_t)(copy.out - left), what, err);
+    if (tree && ret_cut)
+        *ret_cut = cut;
+    return tree;
 }
