@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/api/gang_size.h"
 #include "k8s_extender/api/request_text.h"
+#include "k8s_extender/objects/reading/object_text.h"
 #include "k8s_extender/objects/resource_list.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define ARENA_MAXIMUM_BYTES ((size_t)64 << 10)
@@ -246,6 +248,30 @@ static void set_missing(const struct size_source *source, const char *namespace,
                  source->word, namespace, name);
 }
 
+/* A user wrote the object: what cannot be read is its gang's problem, and of the trees of several
+ * workers there is one at a time. */
+static int read_answer(const struct size_source *source, const char *name,
+                       const struct api_answer *answer, struct gang_size *ret,
+                       struct error_info *err)
+{
+    static pthread_mutex_t trees = PTHREAD_MUTEX_INITIALIZER;
+    struct error_info reason = {.kind = ERROR_NONE};
+    pthread_mutex_lock(&trees);
+    struct json_value *object = json_value_parse_within(
+        answer->body, answer->body_bytes, OBJECT_MAXIMUM_VALUES, source->word, &reason);
+    if (object)
+        gang_size_read(source->from, name, object, ret);
+    json_value_free(object);
+    pthread_mutex_unlock(&trees);
+    if (object)
+        return 0;
+    if (reason.kind == ERROR_MEMORY)
+        return error_set_memory(err);
+    snprintf(ret->problem, sizeof(ret->problem), "%.64s: %.256s; set annotation parplan.io/size", name,
+             reason.text);
+    return 0;
+}
+
 /* 1: another row may know more; the problem is this row's. */
 static int judge(const struct size_source *source, const char *namespace, const char *name,
                  const struct api_answer *answer, struct gang_size *ret, struct error_info *err)
@@ -264,13 +290,7 @@ static int judge(const struct size_source *source, const char *namespace, const 
                  name, words);
         return 1;
     }
-    CLEANUP(json_value)
-    struct json_value *object =
-        json_value_parse(answer->body, answer->body_bytes, source->word, err);
-    if (!object)
-        return -1;
-    gang_size_read(source->from, name, object, ret);
-    return 0;
+    return read_answer(source, name, answer, ret, err);
 }
 
 static int ask_source(struct api_client *client, const struct size_source *source,

@@ -121,9 +121,10 @@ void report_plan(void *context, const struct http_request *request, struct http_
 /* What the policies of manifests/kubernetes/admission exempt, too. */
 #define OWN_USER "system:serviceaccount:%s:parplan-extender"
 
-void admit_pod(void *context, const struct http_request *request, struct http_answer *answer)
+/* With the lock of reviews. */
+static void answer_review(struct extender *extender, const struct http_request *request,
+                          struct http_answer *answer)
 {
-    struct extender *extender = context;
     struct error_info err = {.kind = ERROR_NONE};
     char own[320];
     CLEANUP(admission_question)
@@ -137,4 +138,13 @@ void admit_pod(void *context, const struct http_request *request, struct http_an
     snprintf(own, sizeof(own), OWN_USER, extender->api->namespace);
     answer->content_type = JSON_TYPE;
     pod_admission_answer(question, own, &answer->body);
+}
+
+/* Anybody may post one: one tree at a time, whoever comes. */
+void admit_pod(void *context, const struct http_request *request, struct http_answer *answer)
+{
+    static pthread_mutex_t reviews = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&reviews);
+    answer_review(context, request, answer);
+    pthread_mutex_unlock(&reviews);
 }

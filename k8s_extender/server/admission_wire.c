@@ -78,7 +78,8 @@ struct admission_question *admission_question_parse(const char *text, size_t byt
         return error_null(error_set(err, "%s: %zu bytes are too many; at most %zu are taken", what,
                                     bytes, ADMISSION_BODY_MAXIMUM_BYTES));
     CLEANUP(json_value)
-    struct json_value *document = json_value_parse(bytes ? text : "", bytes, what, err);
+    struct json_value *document =
+        json_value_parse_within(bytes ? text : "", bytes, ADMISSION_MAXIMUM_VALUES, what, err);
     if (!document)
         return NULL;
     CLEANUP(admission_question)

@@ -12,6 +12,7 @@
 #include "base/text_buffer.h"
 
 #define ADMISSION_BODY_MAXIMUM_BYTES ((size_t)3 << 20) /* the API server takes no more */
+#define ADMISSION_MAXIMUM_VALUES 50000u /* openings and commas: 20 MB of a tree at the worst */
 
 struct admission_question {
     const char *uid;                          /* comes back in the answer */

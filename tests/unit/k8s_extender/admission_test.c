@@ -248,6 +248,24 @@ static void refuses_bad_reviews(void **state)
     admission_question_free(NULL);
 }
 
+static void bounds_the_values(void **state)
+{
+    (void)state;
+    enum { COUNT = 200000 };
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    if (unit_test_is_tortured())
+        skip();
+    text_buffer_init(&text, ADMISSION_BODY_MAXIMUM_BYTES);
+    text_buffer_add_text(&text, "{\"a\":[");
+    for (unsigned i = 0; i < COUNT; i++)
+        text_buffer_add_text(&text, "{},");
+    text_buffer_add_text(&text, "{}]}");
+    assert_null(admission_question_parse(text_buffer_text(&text), text.length, &err));
+    assert_string_equal(err.text, "AdmissionReview: byte 75003: the text has too many values; at "
+                                  "most 50000 are taken");
+}
+
 static int answer_once(void *context, struct error_info *err)
 {
     CLEANUP(admission_question)
@@ -277,6 +295,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refuses_what_is_not_the_users),
     cmocka_unit_test(answers_reviews),
     cmocka_unit_test(refuses_bad_reviews),
+    cmocka_unit_test(bounds_the_values),
     cmocka_unit_test(fails_clean),
 };
 

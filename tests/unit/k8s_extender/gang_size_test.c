@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/api/gang_size.h"
+#include "tests/support/fake_api.h"
 #include "tests/support/unit_test.h"
 
 #include <string.h>
@@ -102,11 +103,51 @@ static void reads_one_replicated_job(void **state)
         expect_size(i, &jobs[i].row, jobs[i].name);
 }
 
+#define EMPTY_COUNT 60000u
+
+static void answer_with_empties(void *context, struct fake_exchange *exchange)
+{
+    static char body[3 * EMPTY_COUNT + 100];
+    size_t bytes = (size_t)snprintf(body, sizeof(body), "{\"spec\":{\"parallelism\":4},\"a\":[{}");
+    for (unsigned i = 1; i < EMPTY_COUNT; i++, bytes += 3)
+        memcpy(body + bytes, ",{}", 3);
+    memcpy(body + bytes, "]}", 3);
+    ++*(unsigned *)context;
+    fake_api_answer(exchange, 200, "", body);
+}
+
+/* A user wrote it: it is a problem of that gang, not an error that is tried again. */
+static void bounds_the_values_of_an_owner(void **state)
+{
+    (void)state;
+    char url[FAKE_API_URL_BYTES];
+    unsigned asked = 0;
+    struct error_info err = {.kind = ERROR_NONE};
+    struct gang_size size;
+    if (unit_test_is_tortured())
+        skip();
+    struct fake_api *api = fake_api_start(answer_with_empties, &asked);
+    assert_non_null(api);
+    fake_api_url(api, url);
+    const struct api_config config = {.server = url, .user_agent = "test", .namespace = "default"};
+    CLEANUP(api_client) struct api_client *client = api_client_create(&config, &err);
+    assert_non_null(client);
+    int result = gang_size_ask(client, GANG_SIZE_OF_JOB, "a", "train", &size, &err);
+    fake_api_stop(api);
+    assert_int_equal(result, 0);
+    assert_int_equal(asked, 1);
+    assert_int_equal(size.pods, 0);
+    assert_string_equal(size.problem,
+                        "train: Job: byte 75025: the text has too many values; at most "
+                        "50000 are taken; set annotation parplan.io/size");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_sizes),
         cmocka_unit_test(reads_one_replicated_job),
+        cmocka_unit_test(bounds_the_values_of_an_owner),
     };
     return unit_test_main("k8s_extender/gang_size", tests, COUNT_OF(tests));
 }
