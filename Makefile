@@ -570,6 +570,7 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/quantity_test.c \
 	tests/unit/k8s_extender/resource_list_test.c \
 	tests/unit/k8s_extender/shared_text_test.c \
+	tests/unit/k8s_extender/http_bodies_test.c \
 	tests/unit/k8s_extender/http_server_test.c \
 	tests/unit/cli/child_output_test.c \
 	tests/unit/cli/command_options_test.c \

@@ -251,9 +251,29 @@ static enum MHD_Result answer_request(struct http_exchange *exchange,
 
 /* --- the body --------------------------------------------------------------------- */
 
+static bool reserve_body(struct http_exchange *exchange, size_t bytes)
+{
+    struct http_service *service = exchange->listener->service;
+    bool open = exchange->route->open;
+    atomic_size_t *taken = open ? &service->open_body_bytes : &service->body_bytes;
+    size_t maximum = open ? HTTP_OPEN_BODIES_MAXIMUM_BYTES : HTTP_BODIES_MAXIMUM_BYTES;
+    if (atomic_fetch_add(taken, bytes) + bytes <= maximum)
+        return true;
+    atomic_fetch_sub(taken, bytes);
+    return false;
+}
+
+static void release_body(struct http_exchange *exchange, size_t bytes)
+{
+    struct http_service *service = exchange->listener->service;
+    if (bytes > 0)
+        atomic_fetch_sub(exchange->route->open ? &service->open_body_bytes : &service->body_bytes,
+                         bytes);
+}
+
 static void drop_body(struct http_exchange *exchange)
 {
-    atomic_fetch_sub(&exchange->listener->service->body_bytes, exchange->capacity);
+    release_body(exchange, exchange->capacity);
     memory_free(exchange->body);
     exchange->body = NULL;
     exchange->bytes = exchange->capacity = 0;
@@ -262,7 +282,6 @@ static void drop_body(struct http_exchange *exchange)
 /* The announced length at once where it is small, else as it comes. */
 static int grow_body(struct http_exchange *exchange, size_t needed)
 {
-    struct http_service *service = exchange->listener->service;
     size_t maximum = exchange->route->body_maximum_bytes + 1;
     size_t capacity = exchange->capacity ? exchange->capacity * 2 : FIRST_BODY_BYTES;
     while (capacity < needed)
@@ -272,11 +291,11 @@ static int grow_body(struct http_exchange *exchange, size_t needed)
     if (capacity > maximum)
         capacity = maximum;
     size_t more = capacity - exchange->capacity;
-    char *grown = NULL;
-    if (atomic_fetch_add(&service->body_bytes, more) + more <= HTTP_BODIES_MAXIMUM_BYTES)
-        grown = memory_grow_array(exchange->body, exchange->capacity, capacity, 1);
+    if (!reserve_body(exchange, more))
+        return -1;
+    char *grown = memory_grow_array(exchange->body, exchange->capacity, capacity, 1);
     if (!grown) {
-        atomic_fetch_sub(&service->body_bytes, more);
+        release_body(exchange, more);
         return -1;
     }
     exchange->body = grown;

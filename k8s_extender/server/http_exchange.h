@@ -15,7 +15,10 @@
 #include <stdatomic.h>
 
 #define HTTP_DRAIN_MAXIMUM_BYTES ((uint64_t)32 << 20)
-#define HTTP_BODIES_MAXIMUM_BYTES ((size_t)48 << 20) /* of all requests under way */
+/* Of all requests under way; those to open routes have a share of their own, so that whoever may
+ * reach the port takes no memory from the scheduler. */
+#define HTTP_BODIES_MAXIMUM_BYTES ((size_t)48 << 20)
+#define HTTP_OPEN_BODIES_MAXIMUM_BYTES ((size_t)8 << 20)
 #define HTTP_ANSWER_MAXIMUM_BYTES ((size_t)64 << 20)
 /* A connection may outlive its client's certificate by so long. */
 #define HTTP_TRUST_MILLISECONDS 60000u
@@ -27,7 +30,7 @@ struct http_service {
     void *context;
     void (*observe)(void *context, const struct http_route *route, unsigned status, double seconds);
     struct http_connections *connections;
-    atomic_size_t body_bytes;
+    atomic_size_t body_bytes, open_body_bytes;
     atomic_bool stopping;
 };
 

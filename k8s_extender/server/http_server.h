@@ -9,11 +9,11 @@
  *
  * Limits: the body of each route, by Content-Length before memory is taken (413; a client that
  * waits for "100 Continue" gets it at once, for others up to 32 MiB are read and dropped first),
- * the bodies of all requests together (503), connections (at most half of the descriptors that the
- * process may open; of one address a quarter, on loopback all), silence between two bytes, the time
- * of a request (408) and of taking an answer. One request of a connection at a time: what is
- * pipelined waits unread. 404, 405, 400 and 403 are one line of text; what is no HTTP at all is
- * answered by libmicrohttpd's own page and closed.
+ * the bodies of all requests together, those of open routes apart (503), connections (at most half
+ * of the descriptors that the process may open; of one address a quarter, on loopback all), silence
+ * between two bytes, the time of a request (408) and of taking an answer. One request of a
+ * connection at a time: what is pipelined waits unread. 404, 405, 400 and 403 are one line of text;
+ * what is no HTTP at all is answered by libmicrohttpd's own page and closed.
  *
  * TLS (1.2 and later): certificate, key and client CA from files that are read again when they
  * change, all three together; connections under the old ones end with their next answer, or after

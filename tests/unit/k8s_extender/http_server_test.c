@@ -90,7 +90,7 @@ static const struct http_route routes[] = {
     {"POST", "/echo", echo, false, ECHO_MAXIMUM}, {"PUT", "/echo", echo, false, ECHO_MAXIMUM},
     {"GET", "/health", health, true, 0},          {"GET", "/slow", slow, true, 0},
     {"GET", "/long", long_answer, true, 0},       {"GET", "/fail", broken, true, 0},
-    {"GET", "/closing", closing, true, 0},        {"POST", "/huge", echo, true, HUGE_MAXIMUM},
+    {"GET", "/closing", closing, true, 0},        {"POST", "/huge", echo, false, HUGE_MAXIMUM},
 };
 
 static void observe(void *context, const struct http_route *route, unsigned status, double seconds)
