@@ -29,6 +29,7 @@ struct run {
     struct error_info *err;
     struct backoff backoff;
     bool troubled;
+    unsigned restarts; /* of the list in a row, by the server's answers between chunks */
     char version[SPLITTER_TEXT_BYTES]; /* from where the next watch goes on */
 };
 
@@ -248,7 +249,8 @@ static enum outcome judge(struct answer *answer, int transport, const struct err
         return OUTCOME_DONE;
     snprintf(reason, sizeof(reason), "GET %.200s: %s", run->request->path, bad);
     fail(run, reason);
-    return OUTCOME_RESTART; /* what is malformed once comes malformed again */
+    /* From a version what is malformed once comes malformed again. */
+    return whole ? OUTCOME_RETRY : OUTCOME_RESTART;
 }
 
 static enum outcome ask(struct answer *answer, enum json_split_kind kind,
@@ -311,6 +313,38 @@ static enum outcome list_chunk(struct run *run, char token[SPLITTER_TEXT_BYTES],
     return outcome;
 }
 
+/* All chunks after the first are of one version, so one that failed is asked for again; the first
+ * may come with a newer one, without objects that were handed over already. */
+static enum outcome list_chunk_surely(struct run *run, char token[SPLITTER_TEXT_BYTES],
+                                      char version[SPLITTER_TEXT_BYTES])
+{
+    for (bool again = false;; again = true) {
+        bool first = !token[0];
+        enum outcome outcome = list_chunk(run, token, version);
+        if (outcome == OUTCOME_DONE && again)
+            all_well(run);
+        if (outcome != OUTCOME_RETRY || first)
+            return outcome;
+        wait_before_retry(run);
+        if (is_interrupted(run))
+            return is_stopped(run) ? OUTCOME_STOPPED : OUTCOME_RESTART;
+    }
+}
+
+/* Once is usual: etcd keeps a version for five minutes. */
+static void note_restart(struct run *run)
+{
+    char reason[ERROR_TEXT_BYTES];
+    if (++run->restarts < 2)
+        return;
+    snprintf(reason, sizeof(reason),
+             "GET %.200s: the list began again %u times in a row, since its version was gone "
+             "between two chunks; the API server is too slow for %u objects a chunk, or etcd is "
+             "compacted too often",
+             run->request->path, run->restarts, LIST_CHUNK_OBJECTS);
+    trouble(run, reason);
+}
+
 static enum outcome list_once(struct run *run)
 {
     const struct list_watch_request *request = run->request;
@@ -320,10 +354,13 @@ static enum outcome list_once(struct run *run)
     request->handlers.begin_list(request->context);
     enum outcome outcome;
     do {
-        outcome = list_chunk(run, token, version);
+        outcome = list_chunk_surely(run, token, version);
     } while (outcome == OUTCOME_DONE && token[0]);
+    if (outcome == OUTCOME_RESTART && !is_interrupted(run))
+        note_restart(run);
     if (outcome != OUTCOME_DONE)
         return outcome;
+    run->restarts = 0;
     request->handlers.end_list(request->context);
     memcpy(run->version, version, sizeof(version));
     all_well(run);

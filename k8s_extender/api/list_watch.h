@@ -3,12 +3,13 @@
  * list_watch: all objects of one kind, and every change of them, for ever: list in chunks (each
  * object is split off and handed over as it arrives: nothing is kept), then watch with bookmarks
  * from the list's resourceVersion. A watch that ends or breaks, or that heard nothing for
- * watch_idle_seconds, goes on from the last version that was heard; after 410 (as a status or as an
- * ERROR event), also between chunks, the list begins again: begin_list is then called again; also
- * where a version is an older one than was heard (resource_version.h). When etcd was restored from
- * a backup, a watch from a version that is yet to come hears nothing: list_again is for who learns
- * of that (lease_went_back). With backoff and jitter after anything that failed (backoff.h), at
- * most 30 s, at least what Retry-After says. The handlers run on the caller's thread, which
+ * watch_idle_seconds, goes on from the last version that was heard, and a chunk that failed is
+ * asked for again, but for the first, whose version may be another then. After 410 (as a status or
+ * as an ERROR event), also between chunks, the list begins again: begin_list is then called again;
+ * also where a version is an older one than was heard (resource_version.h). When etcd was restored
+ * from a backup, a watch from a version that is yet to come hears nothing: list_again is for who
+ * learns of that (lease_went_back). With backoff and jitter after anything that failed (backoff.h),
+ * at most 30 s, at least what Retry-After says. The handlers run on the caller's thread, which
  * list_watch_run keeps until it is told to stop.
  */
 #ifndef K8S_EXTENDER_API_LIST_WATCH_H
