@@ -11,7 +11,9 @@
 #include "base/json_document.h"
 #include "base/text_buffer.h"
 
-#define ADMISSION_BODY_MAXIMUM_BYTES ((size_t)3 << 20) /* the API server takes no more */
+/* The API server takes 3 MiB of a request; a review, which holds what is and what was, may be
+ * larger: it is refused, and so is what it was about (failurePolicy). */
+#define ADMISSION_BODY_MAXIMUM_BYTES ((size_t)3 << 20)
 #define ADMISSION_MAXIMUM_VALUES 50000u /* openings and commas: 20 MB of a tree at the worst */
 
 struct admission_question {
