@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/server/extender_wire.h"
+#include "k8s_extender/objects/reading/object_text.h"
 #include "k8s_extender/server/wire_json.h"
 #include "k8s_extender/server/wire_scan.h"
 #include <string.h>
@@ -18,16 +19,22 @@ static int error_too_large(size_t bytes, size_t maximum, const char *what, struc
                      maximum);
 }
 
+/* Takes the tree. */
+static struct json_value *take_object(struct json_value *tree, const char *what,
+                                      struct error_info *err)
+{
+    if (!tree || json_value_kind(tree) == JSON_OBJECT)
+        return tree;
+    json_value_free(tree);
+    return error_null(error_set(err, "%s: the body is no JSON object", what));
+}
+
 static struct json_value *parse_tree(const char *text, size_t bytes, size_t maximum,
                                      const char *what, struct error_info *err)
 {
     if (bytes > maximum)
         return error_null(error_too_large(bytes, maximum, what, err));
-    CLEANUP(json_value)
-    struct json_value *tree = json_value_parse(bytes ? text : "", bytes, what, err);
-    if (tree && json_value_kind(tree) != JSON_OBJECT)
-        return error_null(error_set(err, "%s: the body is no JSON object", what));
-    return move_pointer(tree);
+    return take_object(json_value_parse(bytes ? text : "", bytes, what, err), what, err);
 }
 
 static struct pod_record *read_pod(const struct json_value *arguments, const char *what,
@@ -292,8 +299,11 @@ struct preemption_question *preemption_question_parse(const char *text, size_t b
                                                       struct error_info *err)
 {
     static const char what[] = "ExtenderPreemptionArgs";
+    if (bytes > WIRE_BODY_MAXIMUM_BYTES)
+        return error_null(error_too_large(bytes, WIRE_BODY_MAXIMUM_BYTES, what, err));
     CLEANUP(json_value)
-    struct json_value *tree = parse_tree(text, bytes, WIRE_BODY_MAXIMUM_BYTES, what, err);
+    struct json_value *tree =
+        take_object(object_text_parse_arguments(bytes ? text : "", bytes, what, err), what, err);
     CLEANUP(arena) struct arena *arena = tree ? arena_create(QUESTION_MAXIMUM_BYTES) : NULL;
     struct preemption_question *question = arena ? arena_allocate(arena, sizeof(*question)) : NULL;
     if (!question)

@@ -84,13 +84,17 @@ FIELDS(condition, {.key = "type"}, {.key = "status"});
 FIELDS(node_status, {"conditions", condition, FIELD_LIST}, {.key = "allocatable"});
 FIELDS(node, {"metadata", node_metadata, 0}, {"spec", node_spec, 0}, {"status", node_status, 0});
 
+FIELDS(arguments, {"Pod", pod, 0});
+static const struct field other = {.key = ""}; /* what else stands in arguments */
+
 /* --- the text ---------------------------------------------------------------------- */
 
 struct copy {
     const char *text, *end; /* what is still to be read */
     char *out;
     size_t values; /* in what was written, about: openings and commas */
-    bool plain;
+    bool plain, cut;
+    size_t pod_values;
 };
 
 static void take(struct copy *copy, size_t bytes)
@@ -174,6 +178,7 @@ static int copy_whole(struct copy *copy)
 }
 
 static int copy_value(struct copy *copy, const struct field *members, unsigned flags);
+static int copy_pod(struct copy *copy);
 
 static const struct field *find_field(const struct field *members, const char *key, size_t length)
 {
@@ -203,12 +208,16 @@ static int copy_member(struct copy *copy, const struct field *members)
         return -1;
     copy->text = skip_blanks(copy->text + 1, copy->end);
     const struct field *field = find_field(members, key + 1, length - 2);
+    if (!field && members == arguments)
+        field = &other;
     if (!field || (copy->plain && (field->flags & FIELD_DETAIL)))
         return drop_value(copy);
     memcpy(copy->out, key, length);
     copy->out += length;
     put(copy, ':');
-    return copy_value(copy, field->members, field->flags) < 0 ? -1 : 1;
+    int result =
+        field->members == pod ? copy_pod(copy) : copy_value(copy, field->members, field->flags);
+    return result < 0 ? -1 : 1;
 }
 
 static bool is_wanted_variable(const char *text, size_t bytes)
@@ -266,13 +275,18 @@ static int copy_value(struct copy *copy, const struct field *members, unsigned f
     return copy_container(copy, members, flags);
 }
 
-/* Never longer than what it is made from. */
-static int copy_object(struct copy *copy, const struct field *fields)
+/* Of one that has too many values what it takes from its node. */
+static int copy_pod(struct copy *copy)
 {
-    if (copy_value(copy, fields, 0) < 0)
-        return -1;
-    copy->text = skip_blanks(copy->text, copy->end);
-    return copy->text == copy->end ? 0 : -1;
+    const struct copy begin = *copy;
+    int result = copy_value(copy, pod, 0);
+    if (result == 0 && copy->values - begin.values > OBJECT_MAXIMUM_VALUES && !begin.plain) {
+        *copy = begin;
+        copy->plain = copy->cut = true;
+        result = copy_value(copy, pod, 0);
+    }
+    copy->pod_values = copy->values - begin.values;
+    return result;
 }
 
 static bool is_plain(const char *text, size_t bytes)
@@ -283,14 +297,6 @@ static bool is_plain(const char *text, size_t bytes)
 
 /* --- the tree ---------------------------------------------------------------------- */
 
-static const struct {
-    const char *what;
-    const struct field *fields;
-} kinds[] = {
-    [OBJECT_NODE] = {"a node", node},
-    [OBJECT_POD] = {"a pod", pod},
-};
-
 static int error_malformed(const struct copy *copy, const char *text, const char *what,
                            struct error_info *err)
 {
@@ -298,25 +304,28 @@ static int error_malformed(const struct copy *copy, const char *text, const char
                      copy->text == copy->end ? "the text ends too early" : "unexpected character");
 }
 
-/* Of a pod that has too many values what it takes from its node. */
-static int copy_within(struct copy *copy, enum object_kind kind, bool *ret_cut)
+/* Into copy->out, which has room for all of it: what is kept is never longer. */
+static int copy_text(struct copy *copy, const struct field *fields, const char *what,
+                     struct error_info *err)
 {
-    const struct copy begin = *copy;
-    *ret_cut = false;
-    if (copy_object(copy, kinds[kind].fields) < 0)
-        return -1;
-    if (copy->values <= OBJECT_MAXIMUM_VALUES || kind != OBJECT_POD || copy->plain)
-        return 0;
-    *copy = begin;
-    copy->plain = *ret_cut = true;
-    return copy_object(copy, kinds[kind].fields);
+    const char *text = copy->text;
+    copy->plain = fields != node && is_plain(text, (size_t)(copy->end - text));
+    int result = fields == pod ? copy_pod(copy) : copy_value(copy, fields, 0);
+    copy->text = skip_blanks(copy->text, copy->end);
+    if (result < 0 || copy->text < copy->end)
+        return error_malformed(copy, text, what, err);
+    size_t values = fields == node ? copy->values : copy->pod_values;
+    if (values > OBJECT_MAXIMUM_VALUES)
+        return error_set(err,
+                         "%s: %zu values are too many in what is read of it; at most %u are "
+                         "possible; make its lists shorter",
+                         what, values, OBJECT_MAXIMUM_VALUES);
+    return 0;
 }
 
-struct json_value *object_text_parse(const char *text, size_t bytes, enum object_kind kind,
-                                     bool *ret_cut, struct error_info *err)
+static struct json_value *parse(const char *text, size_t bytes, const struct field *fields,
+                                const char *what, bool *ret_cut, struct error_info *err)
 {
-    const char *what = kinds[kind].what;
-    bool cut = false;
     if (bytes > OBJECT_TEXT_MAXIMUM_BYTES)
         return error_null(error_set(err, "%s: %zu bytes are too many; at most %zu are possible",
                                     what, bytes, OBJECT_TEXT_MAXIMUM_BYTES));
@@ -324,16 +333,23 @@ struct json_value *object_text_parse(const char *text, size_t bytes, enum object
     if (!left)
         return error_null(error_set_memory(err));
     struct copy copy = {.text = text, .end = text + bytes, .out = left};
-    copy.plain = kind == OBJECT_POD && is_plain(text, bytes);
-    if (copy_within(&copy, kind, &cut) < 0)
-        return error_null(error_malformed(&copy, text, what, err));
-    if (copy.values > OBJECT_MAXIMUM_VALUES)
-        return error_null(error_set(err,
-                                    "%s: %zu values are too many in what is read of it; at most "
-                                    "%u are possible; make its lists shorter",
-                                    what, copy.values, OBJECT_MAXIMUM_VALUES));
+    if (copy_text(&copy, fields, what, err) < 0)
+        return NULL;
     struct json_value *tree = json_value_parse(left, (size_t)(copy.out - left), what, err);
     if (tree && ret_cut)
-        *ret_cut = cut;
+        *ret_cut = copy.cut;
     return tree;
+}
+
+struct json_value *object_text_parse(const char *text, size_t bytes, enum object_kind kind,
+                                     bool *ret_cut, struct error_info *err)
+{
+    return kind == OBJECT_NODE ? parse(text, bytes, node, "a node", ret_cut, err)
+                               : parse(text, bytes, pod, "a pod", ret_cut, err);
+}
+
+struct json_value *object_text_parse_arguments(const char *text, size_t bytes, const char *what,
+                                               struct error_info *err)
+{
+    return parse(text, bytes, arguments, what, NULL, err);
 }

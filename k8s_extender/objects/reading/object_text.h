@@ -26,5 +26,8 @@ enum object_kind { OBJECT_NODE, OBJECT_POD };
  * json_value_parse found it, of what is kept. */
 struct json_value *object_text_parse(const char *text, size_t bytes, enum object_kind kind,
                                      bool *ret_cut, struct error_info *err);
+/* The same for what the scheduler asks: of its member Pod what records need, and the rest whole. */
+struct json_value *object_text_parse_arguments(const char *text, size_t bytes, const char *what,
+                                               struct error_info *err);
 
 #endif

@@ -184,6 +184,47 @@ static void bounds_the_values(void **state)
     assert_non_null(strstr(err.text, "a pod: 50009 values are too many in what is read of it"));
 }
 
+static void keeps_what_is_asked_about_a_pod(void **state)
+{
+    (void)state;
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_MEMORY char *text =
+        quoted_json("{'Pod':{'a':[{}],'metadata':{'name':'x','labels':{'parplan.io/gang':'g'}}},"
+                    "'NodeNameToMetaVictims':{'n':{'Pods':[{'UID':'u'}]}}}");
+    CLEANUP_MEMORY char *want =
+        quoted_json("{'Pod':{'metadata':{'name':'x','labels':{'parplan.io/gang':'g'}}},"
+                    "'NodeNameToMetaVictims':{'n':{'Pods':[{'UID':'u'}]}}}");
+    CLEANUP(json_value)
+    struct json_value *tree =
+        text ? object_text_parse_arguments(text, strlen(text), "a question", &err) : NULL;
+    CLEANUP_DONE(text_buffer) struct text_buffer out;
+    text_buffer_init(&out, 4096);
+    assert_true(tree && want && json_value_write(tree, JSON_STYLE_COMPACT, &out, &err) == 0);
+    assert_string_equal(text_buffer_text(&out), want);
+}
+
+static void bounds_the_pod_that_is_asked_about(void **state)
+{
+    (void)state;
+    if (unit_test_is_tortured())
+        skip();
+    struct error_info err = {.kind = ERROR_NONE};
+    CLEANUP_MEMORY char *object = pod_with("tolerations", "{}", 400000);
+    CLEANUP_DONE(text_buffer) struct text_buffer text;
+    text_buffer_init(&text, (size_t)8 << 20);
+    text_buffer_add(&text, "{\"Pod\":%s,\"More\":[", object);
+    for (unsigned i = 0; i < OBJECT_MAXIMUM_VALUES; i++)
+        text_buffer_add_text(&text, "1,");
+    text_buffer_add_text(&text, "1]}");
+    CLEANUP(json_value)
+    struct json_value *tree =
+        object_text_parse_arguments(text_buffer_text(&text), text.length, "a question", &err);
+    assert_non_null(tree);
+    const struct json_value *spec = json_value_get(json_value_get(tree, "Pod"), "spec");
+    assert_int_equal(json_value_count(spec), 1);
+    assert_int_equal(json_value_count(json_value_get(tree, "More")), OBJECT_MAXIMUM_VALUES + 1);
+}
+
 static void replaces_escaped_nuls(void **state)
 {
     (void)state;
@@ -251,6 +292,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(keeps_little_of_a_plain_pod),
     cmocka_unit_test(keeps_what_gangs_need),
     cmocka_unit_test(bounds_the_values),
+    cmocka_unit_test(keeps_what_is_asked_about_a_pod),
+    cmocka_unit_test(bounds_the_pod_that_is_asked_about),
     cmocka_unit_test(replaces_escaped_nuls),
     cmocka_unit_test(refuses_what_is_no_json),
     cmocka_unit_test(bounds_the_bytes),
