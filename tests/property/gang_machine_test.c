@@ -217,8 +217,7 @@ static void every_schedule_ends_well(void **state)
     const char *one = getenv("PARPLAN_SEED");
     unsigned count = unit_test_cases(SCHEDULES);
     uint64_t seed = 0;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     if (one) {
         assert_int_equal(parse_unsigned(one, 0, UINT64_MAX, &seed, NULL), 0);
         count = 1;
@@ -243,8 +242,7 @@ static void planted_faults_are_found(void **state)
     (void)state;
     static const enum world_fault faults[] = {WORLD_LOSES_PLANS, WORLD_MIXES_UIDS,
                                               WORLD_HIDES_TERMINATING};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     for (size_t i = 0; i < COUNT_OF(faults); i++) {
         const char *found = NULL;
         unsigned seed = 0;

@@ -378,8 +378,7 @@ static int visit_one(const struct test_cluster *cluster, const struct solver_job
 int solver_cases_visit(solver_case_fn visit, void *context, struct error_info *err)
 {
     int count = 0;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     for (size_t c = 0; c < COUNT_OF(clusters); c++)
         for (size_t j = 0; j < COUNT_OF(jobs) * RANK_ORDER_COUNT; j++) {
             const struct solver_job job = {.degrees = jobs[j / RANK_ORDER_COUNT].degrees,

@@ -37,9 +37,16 @@
 /* The exit status for main. */
 int unit_test_main(const char *name, const struct CMUnitTest *tests, size_t count);
 
-/* True inside the torture mode, for tests so slow that hundreds of runs would take too long
- * (they skip). */
+/* True inside the torture mode. */
 bool unit_test_is_tortured(void);
+
+/* For tests so slow that hundreds of runs would take too long, and for those of threads: ours count
+ * the allocations of one. */
+#define UNIT_TEST_SKIP_TORTURE()                                                                   \
+    do {                                                                                           \
+        if (unit_test_is_tortured())                                                               \
+            skip();                                                                                \
+    } while (0)
 
 /* How many random cases a law is tried on: PARPLAN_CASES, else `otherwise`. */
 unsigned unit_test_cases(unsigned otherwise);

@@ -71,7 +71,9 @@ FIELDS(pod_spec, {.key = "nodeName"}, {.key = "schedulerName"}, {.key = "priorit
        {"volumes", volume, FIELD_LIST | FIELD_DETAIL},
        {"topologySpreadConstraints", spread, FIELD_LIST | FIELD_DETAIL},
        {"resourceClaims", nothing, FIELD_LIST | FIELD_DETAIL});
-FIELDS(pod_status, {.key = "phase"}, {"containerStatuses", container_status, FIELD_LIST},
+FIELDS(pod_condition, {.key = "type"}, {.key = "reason"}); /* of a resize */
+FIELDS(pod_status, {.key = "phase"}, {"conditions", pod_condition, FIELD_LIST},
+       {"containerStatuses", container_status, FIELD_LIST},
        {"initContainerStatuses", container_status, FIELD_LIST});
 FIELDS(pod, {"metadata", pod_metadata, 0}, {"spec", pod_spec, 0}, {"status", pod_status, 0});
 

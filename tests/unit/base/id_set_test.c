@@ -116,8 +116,7 @@ static void refuses_malformed_texts(void **state)
 static void repeated_ranges_take_no_time(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     static const char piece[] = "0-65535,";
     size_t bytes = (sizeof(piece) - 1) * (ID_SET_MAXIMUM_ID + 2);
     char *text = malloc(bytes + 1);

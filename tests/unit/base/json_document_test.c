@@ -156,8 +156,7 @@ static void refuses_bytes_behind_the_text(void **state)
 static void refuses_too_many_values(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     size_t bytes = (size_t)10 << 20;
     char *text = malloc(bytes);
     assert_non_null(text);

@@ -159,8 +159,7 @@ static void refuses_malformed_texts(void **state)
 static void refuses_very_long_texts(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     static const struct {
         const char *piece, *error;
     } rows[] = {
@@ -194,8 +193,7 @@ static void refuses_very_long_texts(void **state)
 static void holds_a_million_names(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     CLEANUP(node_list) struct node_list *list = node_list_decode("n[0000000-1048575]", NULL);
     assert_non_null(list);
     assert_int_equal(node_list_count(list), NODE_LIST_MAXIMUM_NODES);

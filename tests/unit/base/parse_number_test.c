@@ -329,8 +329,7 @@ static void rounds_to_significant_digits(void **state)
 static void rounding_is_idempotent_and_exact(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     uint64_t random = 12345;
     for (unsigned i = 0; i < 20000; i++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;

@@ -222,8 +222,7 @@ static void reads_what_is_allowed(void **state)
 static void finds_repeated_keys_in_long_mappings(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, 1000000);
     for (unsigned i = 0; i < 10000; i++)
@@ -242,8 +241,7 @@ static void finds_repeated_keys_in_long_mappings(void **state)
 static void refuses_too_many_nodes(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     size_t bytes = 2 * YAML_MAXIMUM_NODES + 2;
     char *text = malloc(bytes);
     assert_non_null(text);

@@ -254,8 +254,7 @@ static void bounds_the_values(void **state)
     enum { COUNT = 200000 };
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(text_buffer) struct text_buffer text;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     text_buffer_init(&text, ADMISSION_BODY_MAXIMUM_BYTES);
     text_buffer_add_text(&text, "{\"a\":[");
     for (unsigned i = 0; i < COUNT; i++)

@@ -52,12 +52,6 @@ static struct api_client *connect_to(const char *url, struct error_info *err)
     return api_client_create(&config, err);
 }
 
-#define SKIP_TORTURE()                                                                             \
-    do {                                                                                           \
-        if (unit_test_is_tortured())                                                               \
-            skip();                                                                                \
-    } while (0)
-
 /* --- good answers ----------------------------------------------------------------------------- */
 
 static void answer_echo(struct peer *peer, struct fake_exchange *exchange)
@@ -69,7 +63,7 @@ static void answer_echo(struct peer *peer, struct fake_exchange *exchange)
 static void one_connection_serves_many(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     struct peer peer = {.answer = answer_echo};
     struct error_info err = {.kind = ERROR_NONE};
     peer_start(&peer);
@@ -110,7 +104,7 @@ static void answer_elsewhere(struct peer *peer, struct fake_exchange *exchange)
 static void no_redirect_is_followed(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     struct peer peer = {.answer = answer_elsewhere};
     struct error_info err = {.kind = ERROR_NONE};
     peer_start(&peer);
@@ -181,7 +175,7 @@ static void answer_renewed(struct peer *peer, struct fake_exchange *exchange)
 static void a_kubeconfig_is_read_again(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     static const struct {
         const char *path, *context, *token; /* context NULL: the file stays */
         bool elsewhere, broken;
@@ -226,7 +220,7 @@ static void a_kubeconfig_is_read_again(void **state)
 static void a_token_is_read_again_after_401(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     struct peer peer = {.answer = answer_token};
     struct error_info err = {.kind = ERROR_NONE};
     char root[FILE_TREE_ROOT_BYTES], body[64] = "";
@@ -291,7 +285,7 @@ static void answer_garbage(struct peer *peer, struct fake_exchange *exchange)
 static void no_answer_is_an_error(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     static const struct {
         void (*answer)(struct peer *peer, struct fake_exchange *exchange);
         const char *reason;
@@ -326,7 +320,7 @@ static void no_answer_is_an_error(void **state)
 static void a_refused_connection_is_an_error(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     struct peer peer = {.answer = answer_echo};
     struct error_info err = {.kind = ERROR_NONE};
     struct api_answer answer = {.status = 0};
@@ -400,7 +394,7 @@ static void expect_answer(struct api_client *client, const char *path, long stat
 static void tls_judges_the_server_and_shows_the_client(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     struct tls_files files;
     struct error_info err = {.kind = ERROR_NONE};
     make_tls_files(&files);
@@ -475,7 +469,7 @@ static void answer_sizes(struct peer *peer, struct fake_exchange *exchange)
 static void sizes_are_asked_for(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     static const struct {
         enum gang_size_from from;
         const char *name;
@@ -522,7 +516,7 @@ static void answer_events(struct peer *peer, struct fake_exchange *exchange)
 static void events_are_counted_up(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     static struct event_memory memory;
     const struct pod_event event = {
         .namespace = "a", .name = "p", .uid = "u", .reason = "GangWaits", .message = "m"};
@@ -591,7 +585,7 @@ struct lease_step {
 static void one_leads_at_a_time(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     static const struct lease_step steps[] = {
         {'a', 0, false, true, false},      {'b', 500, false, false, false},
         {'a', 2000, false, true, false},   {'b', 2500, false, false, false},
@@ -649,7 +643,7 @@ static void answer_nothing_there(struct peer *peer, struct fake_exchange *exchan
 static void a_lease_that_cannot_be_made_is_told(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     struct lease_settings settings = {"a", "parplan", "a", 10, 7, 2};
     struct peer peer = {.answer = answer_nothing_there};
     struct error_info err = {.kind = ERROR_NONE};
@@ -668,7 +662,7 @@ static void a_lease_that_cannot_be_made_is_told(void **state)
 static void a_lease_that_went_back_is_noticed_once(void **state)
 {
     (void)state;
-    SKIP_TORTURE();
+    UNIT_TEST_SKIP_TORTURE();
     static const struct {
         unsigned version; /* 0: as it is */
         char who;

@@ -48,8 +48,7 @@ static struct api_client *peer_start(struct peer *peer, fake_api_fn answer)
 static void a_request_that_hangs_is_given_up(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct peer peer = {.wait_milliseconds = HANG_MILLISECONDS};
     const struct api_request request = {.method = "GET", .path = "/x"};
     struct api_answer answer = {.status = 0};
@@ -70,8 +69,7 @@ static void a_request_that_hangs_is_given_up(void **state)
 static void an_answer_that_comes_soon_is_taken(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct peer peer = {.wait_milliseconds = API_STOP_MILLISECONDS / 5};
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(api_answer) struct api_answer answer = {.status = 0};
@@ -103,8 +101,7 @@ static void answer_once(void *context, struct fake_exchange *exchange)
 static void a_lease_is_given_back_within_its_second(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct peer peer = {.requests = 0};
     const struct lease_settings settings = {"a", "parplan", "x", 30, 20, 10};
     struct error_info err = {.kind = ERROR_NONE};
@@ -128,8 +125,7 @@ static void a_lease_is_given_back_within_its_second(void **state)
 static void a_turn_that_outlasts_the_deadline_does_not_lead(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct peer peer = {.requests = 0};
     const struct lease_settings settings = {"a", "parplan", "x", 8, 5, 2};
     struct error_info err = {.kind = ERROR_NONE};

@@ -167,8 +167,7 @@ static void many_texts_have_a_maximum(void **state)
     (void)state;
     enum { NODES = 400 };
     struct node_record *nodes[NODES];
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     for (unsigned i = 0; i < NODES; i++) {
         char name[32], text[128];
         snprintf(name, sizeof(name), "n%03u", i);

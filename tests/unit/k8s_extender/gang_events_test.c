@@ -91,8 +91,7 @@ static void what_others_are_told_pushes_out_nothing(void **state)
     assert_non_null(pod);
     struct gang_events events = {.count = 0};
     struct gang_told first = {.count = 0}, second = {.count = 0};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     assert_true(told_now(&events, &first, pod, "it waits"));
     for (unsigned i = 0; i < 5000; i++) {
         char text[32];

@@ -101,8 +101,7 @@ static const struct plan_case fits[] = {
 static void plans_what_fits(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip(); /* fails_cleanly fails each allocation of a plan */
+    UNIT_TEST_SKIP_TORTURE(); /* fails_cleanly fails each allocation of a plan */
     for (size_t i = 0; i < COUNT_OF(fits); i++)
         try_case(&fits[i]);
 }
@@ -160,8 +159,7 @@ static const struct plan_case refused[] = {
 static void refuses_the_rest(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip(); /* fails_cleanly fails each allocation of a plan */
+    UNIT_TEST_SKIP_TORTURE(); /* fails_cleanly fails each allocation of a plan */
     for (size_t i = 0; i < COUNT_OF(refused); i++)
         try_case(&refused[i]);
 }

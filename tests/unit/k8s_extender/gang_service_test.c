@@ -80,8 +80,7 @@ static const struct {
 static void tells_whose_a_service_is(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip(); /* what memory was missing for is asked again */
+    UNIT_TEST_SKIP_TORTURE(); /* what memory was missing for is asked again */
     const struct gang_service service = {.namespace = "team-a",
                                          .name = "parplan-llama",
                                          .gang_label = "Llama",

@@ -124,8 +124,7 @@ static void bounds_the_values_of_an_owner(void **state)
     unsigned asked = 0;
     struct error_info err = {.kind = ERROR_NONE};
     struct gang_size size;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct fake_api *api = fake_api_start(answer_with_empties, &asked);
     assert_non_null(api);
     fake_api_url(api, url);

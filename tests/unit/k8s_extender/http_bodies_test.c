@@ -54,8 +54,7 @@ static void open_routes_have_a_share_of_their_own(void **state)
     int stalled[STALLED_COUNT];
     struct error_info err = {.kind = ERROR_NONE};
     const struct http_server_settings settings = {.address = "127.0.0.1", .request_seconds = 60};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct http_server *server = http_server_start(&settings, routes, COUNT_OF(routes), NULL, &err);
     if (!server)
         fail_msg("%s", err.text);

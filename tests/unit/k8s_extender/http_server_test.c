@@ -210,8 +210,7 @@ static const struct {
 static void answers_each_request(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     start();
     unsigned ours = 0;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -232,8 +231,7 @@ static void answers_each_request(void **state)
 static void survives_what_is_no_http(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     static const char *const texts[] = {
         "\r\n\r\n",
         "hello\r\n\r\n",
@@ -259,8 +257,7 @@ static void survives_what_is_no_http(void **state)
 static void keeps_a_connection_and_takes_what_is_pipelined(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     static const char one[] = "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n";
     char request[256], answer[ANSWER_BYTES];
     start();
@@ -298,8 +295,7 @@ static bool send_body(int fd, const char *header, size_t bytes)
 static void refuses_ten_megabytes_after_reading_them(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     char answer[ANSWER_BYTES];
     start();
     int fd = connect_client();
@@ -316,8 +312,7 @@ static void refuses_ten_megabytes_after_reading_them(void **state)
 static void bounds_the_bodies_of_all_requests(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     const struct http_server_settings settings = {
         .address = "127.0.0.1", .request_seconds = 60, .observe = observe};
     char answer[ANSWER_BYTES];
@@ -339,8 +334,7 @@ static void bounds_the_bodies_of_all_requests(void **state)
 static void ends_chunks_without_end(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     char answer[ANSWER_BYTES], chunk[4096 + 16];
     start();
     int fd = connect_client();
@@ -378,8 +372,7 @@ static double drip(int fd, const char *text)
 static void gives_up_a_header_that_drips(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     char answer[ANSWER_BYTES];
     start_impatient();
     int fd = connect_client(), silent = connect_client();
@@ -401,8 +394,7 @@ static void gives_up_a_header_that_drips(void **state)
 static void gives_up_a_first_line_that_drips(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     const struct http_server_settings settings = {
         .address = "127.0.0.1", .idle_seconds = 2, .request_seconds = 1};
     start_with(&settings);
@@ -422,8 +414,7 @@ static void gives_up_a_first_line_that_drips(void **state)
 static void takes_no_half_body(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     char answer[ANSWER_BYTES];
     start();
     int fd = connect_client();
@@ -453,8 +444,7 @@ static size_t read_late(unsigned milliseconds)
 static void outlives_peers_that_do_not_read(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     char answer[ANSWER_BYTES];
     signal(SIGPIPE, SIG_DFL);
     start_impatient();
@@ -482,8 +472,7 @@ static void outlives_peers_that_do_not_read(void **state)
 static void a_slow_handler_holds_up_nobody(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     char answer[ANSWER_BYTES];
     start();
     int fd = connect_client();
@@ -501,8 +490,7 @@ static void a_slow_handler_holds_up_nobody(void **state)
 static void limits_connections(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     enum { MAXIMUM = 4 };
     const struct http_server_settings settings = {
         .address = "127.0.0.1", .connections_maximum = MAXIMUM, .observe = observe};
@@ -563,8 +551,7 @@ static unsigned ask_until_refused(int fd, char answer[ANSWER_BYTES])
 static void answers_what_is_under_way_when_it_stops(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     char answer[ANSWER_BYTES];
     struct ending ending = {.drain_milliseconds = 60000};
     pthread_t thread;
@@ -590,8 +577,7 @@ static void answers_what_is_under_way_when_it_stops(void **state)
 static void waits_no_longer_than_told(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     char answer[ANSWER_BYTES];
     struct ending ending = {.drain_milliseconds = 200};
     const struct http_server_settings settings = {.address = "127.0.0.1", .request_seconds = 60};
@@ -613,8 +599,7 @@ static void waits_no_longer_than_told(void **state)
 static void says_why_it_cannot_start(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct error_info err = {.kind = ERROR_NONE};
     char expected[256];
     start();

@@ -105,8 +105,7 @@ static int tear_down(void **state)
 static void judges_files_together(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     static const struct {
         const char *files[TLS_FILE_COUNT];
         const char *error; /* its begin, behind the folder and a slash; NULL: taken */
@@ -194,8 +193,7 @@ static void expect(const char *client, const char *path, const char *status, con
 static void wants_a_good_client_certificate(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     static const struct {
         const char *client, *status, *body;
     } cases[] = {
@@ -229,8 +227,7 @@ static void expect_reload(int result, bool changed, const char *error)
 static void takes_new_certificates_from_disk(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     start();
     uint16_t port = http_server_port(server);
     expect_reload(0, false, "");
@@ -267,8 +264,7 @@ static void takes_new_certificates_from_disk(void **state)
 static void takes_a_certificate_once_it_is_valid(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     static const struct timespec step = {.tv_nsec = 50000000};
     struct error_info err = {.kind = ERROR_NONE};
     bool changed = false;

@@ -84,8 +84,7 @@ static void bounds_the_count(void **state)
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     struct label_set set;
     struct error_info err = {.kind = ERROR_NONE};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     text_buffer_init(&text, ARENA_BYTES);
     for (unsigned i = 0; i <= LABEL_SET_MAXIMUM; i++)
         text_buffer_add(&text, "%s\"k%u\":\"\"", i ? "," : "{", i);

@@ -453,8 +453,7 @@ static void check_story(const struct story *story)
 static void plays_all_stories(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     for (size_t i = 0; i < COUNT_OF(stories); i++)
         check_story(&stories[i]);
 }
@@ -464,8 +463,7 @@ static void a_handler_ends_it(void **state)
     (void)state;
     static const struct story story = {
         "handler ends", {{LIST, ACT_ANSWER, 200, LIST_TWO, ""}}, "", NULL, 0};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct play play = {.story = &story, .telling.end_after = 1};
     struct error_info err = {.kind = ERROR_NONE};
     char url[FAKE_API_URL_BYTES];
@@ -491,8 +489,7 @@ static void set_stop_soon(void *context, struct fake_exchange *exchange)
 static void stops_soon(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     static const struct story story = {.name = "no answer"};
     struct play play = {.story = &story};
     struct error_info err = {.kind = ERROR_NONE};

@@ -171,8 +171,7 @@ static void bounds_its_lists(void **state)
         {"{'nodeSelectorTerms':[{'matchFields':[{'operator':'In','values':[", "''", "]}]}]}",
          NODE_SELECTOR_MAXIMUM_VALUES, "more than 4096 values; at most that many are possible"},
     };
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         for (unsigned more = 0; more <= 1; more++) {
             CLEANUP(arena) struct arena *arena = arena_create(ARENA_BYTES);

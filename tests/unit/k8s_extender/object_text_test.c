@@ -164,8 +164,7 @@ static struct json_value *parse_pod_with(const char *list, const char *element, 
 static void bounds_the_values(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct error_info err = {.kind = ERROR_NONE};
     bool cut = true;
     CLEANUP(json_value)
@@ -206,8 +205,7 @@ static void keeps_what_is_asked_about_a_pod(void **state)
 static void bounds_the_pod_that_is_asked_about(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_MEMORY char *object = pod_with("tolerations", "{}", 400000);
     CLEANUP_DONE(text_buffer) struct text_buffer text;

@@ -200,8 +200,7 @@ static void counts_gpus_of_long_lists(void **state)
         {"containers", 5000, 5000, true},  {"initContainers", 63, 1, false},
         {"initContainers", 5000, 1, true},
     };
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(arena) struct arena *arena = arena_create(LONG_ARENA_BYTES);
         struct resource_list list;

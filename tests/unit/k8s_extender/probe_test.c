@@ -29,8 +29,7 @@ static const struct {
 static void says_whether_it_answers(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     unsigned asked = 0;
     char server[FAKE_API_URL_BYTES], url[FAKE_API_URL_BYTES + 32];
     struct fake_api *api = fake_api_start(answer, &asked);

@@ -90,8 +90,7 @@ static void serves_threads(void **state)
     (void)state;
     pthread_t threads[THREADS];
     bool good[THREADS];
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     for (unsigned i = 0; i < THREADS; i++) {
         good[i] = true;
         assert_int_equal(pthread_create(&threads[i], NULL, take_and_release, &good[i]), 0);

@@ -108,8 +108,7 @@ static bool expect_margin(const struct bench *golden, const struct bench *cost,
 static void takes_the_cost_beyond_the_margin(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct bench golden, cost, automatic;
     unsigned wins = 0;
     open_bench(&golden, "global_batch=512,sequence_length=2048,objective=golden");
@@ -242,8 +241,7 @@ static enum rank_order chosen_order(const struct bench *bench, struct plan plan)
 static void takes_the_cheaper_order(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct bench bench;
     unsigned changed = 0;
     open_bench(&bench, "global_batch=512,framework=megatron-core,order=auto");

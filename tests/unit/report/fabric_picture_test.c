@@ -108,8 +108,7 @@ static void stays_small(void **state)
     (void)state;
     static const char *const trees[] = {">leaf10<", ">leaf313<", ">× 302<", ">9,664 nodes<", NULL};
     static const char *const racks[] = {">leaf556<", ">545 domains<", "40,000 GPUs", NULL};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     expect_preset("dgx-h100:10000", trees);
     expect_preset("gb200-nvl72:10000", racks);
 }

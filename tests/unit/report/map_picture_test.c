@@ -312,8 +312,7 @@ static void keeps_texts_apart(void **state)
     (void)state;
     static const unsigned counts[] = {1, 2, 3, 6, 12, 20, 21, 40, 64, 96, 97, 120, 200};
     static const unsigned leaf_counts[] = {1, 2, 5, 32, 256};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     for (size_t i = 0; i < COUNT_OF(counts); i++) {
         for (size_t j = 0; j < COUNT_OF(leaf_counts); j++) {
             unsigned nodes = counts[i], used = nodes > 2 ? nodes - 1 : nodes;

@@ -235,8 +235,7 @@ static void refuses_one_name_for_two_nodes(void **state)
 static void refuses_nodes_without_order(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP(cluster_collection) struct cluster_collection *collection = create();
     for (unsigned i = 0; i <= COLLECTION_MAXIMUM_KINDS; i++) {

@@ -118,8 +118,7 @@ static void refuses_what_is_no_text(void **state)
 static void reads_large_clusters(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, (size_t)4 << 20);
     for (unsigned i = 0; i < 10008; i++)

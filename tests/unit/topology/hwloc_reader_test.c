@@ -301,8 +301,7 @@ static void ends_children_that_hang(void **state)
         {sleep_long, "a", "file: thing needs more than 1 seconds for it; do this", 1},
         {sleep_long, "deaf", "file: thing needs more than 1 seconds for it; do this", 1},
     };
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         expect_answer(&cases[i]);
 }

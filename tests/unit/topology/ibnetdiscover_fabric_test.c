@@ -142,8 +142,7 @@ static void reads_sections_in_any_order(void **state)
 static void reads_large_sites(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     const struct ib_site site = {.units = 313, .hosts = 32, .rails = 8, .spines = 4, .cores = 4};
     CLEANUP(fabric) struct fabric *fabric = open_site(&site);
     expect_warnings(fabric, NULL, 0);

@@ -222,8 +222,7 @@ static void leaves_out_virtual_functions_first(void **state)
     (void)state;
     struct device device = plain;
     char name[32], bus_id[32];
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     file_tree_create(root);
     for (unsigned i = 0; i < NODE_MAXIMUM_NICS + 10; i++) {
         snprintf(name, sizeof(name), "mlx5_%u", i);
@@ -396,8 +395,7 @@ static void says_when_there_is_nothing(void **state)
 static void reads_large_folders(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     file_tree_create(root);
     write_device(&plain);
     for (unsigned i = 0; i < 1000; i++)

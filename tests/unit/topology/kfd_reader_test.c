@@ -432,8 +432,7 @@ static void is_not_held_up(void **state)
 static void limits_the_number_of_nodes(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct error_info err = {.kind = ERROR_NONE};
     struct node_evidence *evidence = NULL;
     write_node(NODE_MAXIMUM_GPUS + 1, &mi210);

@@ -533,8 +533,7 @@ static void through_the_child(void **state)
 static void hangs(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     struct error_info err = {.kind = ERROR_NONE};
     struct node_evidence *none = NULL;
     play("hang", "");

@@ -167,8 +167,7 @@ static void refuses_what_is_no_text(void **state)
 static void reads_large_fabrics(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     CLEANUP_DONE(text_buffer) struct text_buffer listing, owners;
     text_buffer_init(&listing, (size_t)64 << 20);
     text_buffer_init(&owners, (size_t)64 << 20);

@@ -248,8 +248,7 @@ static int parse_blocks(void *context, struct error_info *err)
 static void reads_large_fabrics(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip(); /* the same allocations as in the small ones, more often */
+    UNIT_TEST_SKIP_TORTURE(); /* the same allocations as in the small ones, more often */
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, (size_t)4 << 20);
     for (unsigned leaf = 0; leaf < 250; leaf++) {

@@ -221,8 +221,7 @@ static void lists_in_natural_order(void **state)
 static void lists_large_folders(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     char root[FILE_TREE_ROOT_BYTES];
     struct sysfs_entries entries = {0};
     file_tree_create(root);

@@ -234,8 +234,7 @@ static void refuses_long_domains(void **state)
 static void reads_large_graphs(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip(); /* the same allocations as in the small ones, more often */
+    UNIT_TEST_SKIP_TORTURE(); /* the same allocations as in the small ones, more often */
     CLEANUP_DONE(text_buffer) struct text_buffer text;
     text_buffer_init(&text, (size_t)8 << 20);
     text_buffer_add_text(&text, "{\"instances\": [");

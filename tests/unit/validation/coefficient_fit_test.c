@@ -59,8 +59,7 @@ static void bench_init(struct bench *bench)
 {
     struct error_info err = {.kind = ERROR_NONE};
     *bench = (struct bench){.count = 0};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     if (run_bench_init(&bench->run, &err) < 0)
         fail_msg("%s", err.text);
     add_rows(bench, rows, COUNT_OF(rows));

@@ -30,8 +30,7 @@ static void bench_init(struct bench *bench, const char *const *texts, size_t cou
 {
     struct error_info err = {.kind = ERROR_NONE};
     *bench = (struct bench){.count = 0};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     if (run_bench_init(&bench->run, &err) < 0)
         fail_msg("%s", err.text);
     for (size_t i = 0; i < count; i++) {

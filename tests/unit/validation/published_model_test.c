@@ -24,8 +24,7 @@ DEFINE_CLEANUP_DONE(model_bench);
 static void read_row(struct model_bench *bench, const char *row)
 {
     struct error_info err = {.kind = ERROR_NONE};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     if (!bench->models)
         bench->models = model_catalogue_builtin(&err);
     csv_table_free(bench->table);

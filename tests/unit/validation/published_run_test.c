@@ -24,8 +24,7 @@ static void reader_init(struct reader *reader)
 {
     struct error_info err = {.kind = ERROR_NONE};
     *reader = (struct reader){.table = NULL};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     if (run_bench_init(&reader->bench, &err) < 0)
         fail_msg("%s", err.text);
 }

@@ -23,8 +23,7 @@ DEFINE_CLEANUP_DONE(bench);
 static struct run_case *open_row(struct bench *bench, const char *row)
 {
     struct error_info err = {.kind = ERROR_NONE};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     if (!bench->run.gpus && run_bench_init(&bench->run, &err) < 0)
         fail_msg("%s", err.text);
     run_bench_row_done(&bench->row);
@@ -212,8 +211,7 @@ static void contradictions_are_refused(void **state)
     };
     CLEANUP_DONE(run_bench) struct run_bench bench = {.gpus = NULL};
     struct error_info why = {.kind = ERROR_NONE};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     if (run_bench_init(&bench, &why) < 0)
         fail_msg("%s", why.text);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

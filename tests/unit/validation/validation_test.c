@@ -48,8 +48,7 @@ static void bench_init(struct bench *bench)
 {
     struct error_info err = {.kind = ERROR_NONE};
     *bench = (struct bench){.runs = NULL};
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     if (run_bench_init(&bench->run, &err) < 0)
         fail_msg("%s", err.text);
     bench->runs = run_table_create(time_rows, COUNT_OF(time_rows), &err);

@@ -193,8 +193,7 @@ static const struct test_cluster rough = {
 static void gains_by_its_budget(void **state)
 {
     (void)state;
-    if (unit_test_is_tortured())
-        skip();
+    UNIT_TEST_SKIP_TORTURE();
     const struct solver_job job = {.degrees = {.tp = 8, .pp = 6, .dp = 5}, .ranks = 8};
     struct error_info err = {.kind = ERROR_NONE};
     unsigned nodes[SOLVER_CASE_BLOCKS];
