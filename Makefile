@@ -886,6 +886,8 @@ BENCH_TOOLS := \
 
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
+	tests/support/argument_list.c \
+	tests/support/time_order.c \
 	tests/support/fake_planner.c \
 	tests/support/gang_bench.c \
 	tests/support/gang_world.c \

@@ -9,6 +9,7 @@
 #include "k8s_extender/server/extender_wire.h"
 #include "k8s_extender/server/http_server.h"
 #include "tests/support/loopback_peer.h"
+#include "tests/support/time_order.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,15 +115,9 @@ static double ask(int fd, const char *request, size_t bytes, char *answer, size_
 
 /* --- rows ------------------------------------------------------------------------- */
 
-static int compare_times(const void *left_pointer, const void *right_pointer)
-{
-    const double *left = left_pointer, *right = right_pointer;
-    return (*left > *right) - (*left < *right);
-}
-
 static bool print_row(const char *what, double *times, size_t bytes, double limit, double limit_p99)
 {
-    qsort(times, ROUNDS, sizeof(*times), compare_times);
+    time_order_sort(times, ROUNDS);
     double median = times[ROUNDS / 2], p99 = times[ROUNDS * 99 / 100];
     bool failed = times[0] < 0 || (limit > 0 && median > limit);
     printf("%-30s %7zu bytes  p50 %7.1f us  p99 %7.1f us", what, bytes, median, p99);

@@ -7,6 +7,7 @@
  * more than forty times as long (caches and fresh pages cost; squares would cost 100).
  */
 #include "base/text_buffer.h"
+#include "tests/support/time_order.h"
 #include "topology/fabric_readers/fabric_readers.h"
 
 #include <stdlib.h>
@@ -139,12 +140,6 @@ static double spent_milliseconds(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    double l = *(const double *)left, r = *(const double *)right;
-    return (l > r) - (l < r);
-}
-
 static volatile unsigned scanned; /* so that the scan is not left out */
 
 static double scan(const struct text_buffer *text)
@@ -181,8 +176,8 @@ static double run(const struct bench *bench, unsigned nodes)
         scans[i] = scan(&text);
         reads[i] = read_fabric(bench, &text, nodes);
     }
-    qsort(scans, ROUNDS, sizeof(*scans), compare_times);
-    qsort(reads, ROUNDS, sizeof(*reads), compare_times);
+    time_order_sort(scans, ROUNDS);
+    time_order_sort(reads, ROUNDS);
     double milliseconds = reads[ROUNDS / 2];
     printf("%7u nodes %-12s %8zu bytes %8.2f ms %6.0f ns a node %6.1f scans\n", nodes, bench->name,
            text.length, milliseconds, milliseconds * 1e6 / nodes, milliseconds / scans[ROUNDS / 2]);

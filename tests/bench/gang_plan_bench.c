@@ -9,6 +9,7 @@
  */
 #include "base/parse_number.h"
 #include "tests/support/gang_fixture.h"
+#include "tests/support/time_order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,12 +92,6 @@ static int lose(struct gang_fixture *fixture, uint32_t lost, struct error_info *
     return 0;
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    const double *l = left, *r = right;
-    return *l < *r ? -1 : *l > *r;
-}
-
 static size_t text_bytes(const struct gang_plan *plan)
 {
     CLEANUP_DONE(text_buffer) struct text_buffer text;
@@ -121,7 +116,7 @@ static int time_plan(const struct bench *bench, const struct gang_fixture *fixtu
             printf("%s: %.100s\n", bench->name, plan->reason);
         bytes = text_bytes(plan);
     }
-    qsort(times, rounds, sizeof(*times), compare_times);
+    time_order_sort(times, rounds);
     printf("%-32s %6zu candidates  median %7.2f ms  slowest %7.2f ms  text %6zu bytes\n",
            bench->name, fixture->problem.candidate_count, times[rounds / 2], times[rounds - 1],
            bytes);

@@ -6,6 +6,7 @@
  * and how many reads it takes. Fails where the box takes longer than the millisecond promised.
  */
 #include "base/text_file.h"
+#include "tests/support/time_order.h"
 #include "topology/node_cache.h"
 #include "topology/node_evidence.h"
 
@@ -93,12 +94,6 @@ static double time_read(size_t *ret_bytes, struct error_info *err)
     return text ? now_microseconds() - start : -1;
 }
 
-static int compare_times(const void *left_pointer, const void *right_pointer)
-{
-    const double *left = left_pointer, *right = right_pointer;
-    return (*left > *right) - (*left < *right);
-}
-
 /* The median in microseconds, or -1. */
 static double run(unsigned gpus, unsigned nics)
 {
@@ -113,8 +108,8 @@ static double run(unsigned gpus, unsigned nics)
         reads[i] = time_read(&bytes, &err);
         loads[i] = time_load(&err);
     }
-    qsort(loads, ROUNDS, sizeof(*loads), compare_times);
-    qsort(reads, ROUNDS, sizeof(*reads), compare_times);
+    time_order_sort(loads, ROUNDS);
+    time_order_sort(reads, ROUNDS);
     double median = loads[0] < 0 ? -1 : loads[ROUNDS / 2];
     printf("%3u GPUs %4u NICs %7zu bytes %8.0f us %6.1f reads of the file\n", gpus, nics, bytes,
            median, median / reads[ROUNDS / 2]);

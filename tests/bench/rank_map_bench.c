@@ -13,6 +13,7 @@
 #include "base/parse_number.h"
 #include "mapping/mapping_cost.h"
 #include "tests/support/test_cluster.h"
+#include "tests/support/time_order.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -75,12 +76,6 @@ static double spent_milliseconds(void)
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static int compare_times(const void *left, const void *right)
-{
-    double l = *(const double *)left, r = *(const double *)right;
-    return (l > r) - (l < r);
 }
 
 /* Leaves of 32, or of 16 to 48 nodes. */
@@ -234,7 +229,7 @@ static int run_round(const struct node_mapping_request *request, struct times *t
 /* Sorts. */
 static double median(double *times, unsigned rounds)
 {
-    qsort(times, rounds, sizeof(*times), compare_times);
+    time_order_sort(times, rounds);
     return times[rounds / 2];
 }
 

@@ -11,6 +11,7 @@
 #include "base/text_buffer.h"
 #include "base/text_file.h"
 #include "tests/support/loopback_peer.h"
+#include "tests/support/time_order.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,15 +82,9 @@ static bool ask(struct client *client)
     return true;
 }
 
-static int compare_times(const void *left_pointer, const void *right_pointer)
-{
-    const double *left = left_pointer, *right = right_pointer;
-    return (*left > *right) - (*left < *right);
-}
-
 static void print_times(const struct body *body, unsigned calls)
 {
-    qsort(body->times, calls, sizeof(*body->times), compare_times);
+    time_order_sort(body->times, calls);
     printf("%zu %zu %.1f %.1f %.1f\n", body->body_bytes, body->answer_bytes, body->times[calls / 2],
            body->times[(size_t)calls * 99 / 100], body->times[calls - 1]);
 }

@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/agent/agent_options.h"
+#include "tests/support/argument_list.h"
 #include "tests/support/unit_test.h"
 #include <stdio.h>
 #include <string.h>
 
-#define WORDS_MAXIMUM 12u
-
-/* "a b c" as the arguments of a program. */
 static int parse(const char *line, const char *variable, struct agent_options *ret,
                  struct error_info *err)
 {
-    static char words[512];
-    char *argv[WORDS_MAXIMUM + 2] = {(char[]){"parplan-node-agent"}};
-    int argc = 1;
+    static struct argument_list list; /* the options point into it */
     bool done;
-    snprintf(words, sizeof(words), "%s", line);
-    char *rest = NULL;
-    for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        argv[argc++] = word;
+    argument_list_init(&list, "parplan-node-agent", line);
     *err = (struct error_info){.kind = ERROR_NONE};
-    return agent_options_parse(argc, argv, variable, ret, &done, err);
+    return agent_options_parse(list.argc, list.argv, variable, ret, &done, err);
 }
 
 static void takes_what_is_given(void **state)

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/extender/extender_options.h"
+#include "tests/support/argument_list.h"
 #include "tests/support/unit_test.h"
 #include <stdio.h>
 #include <string.h>
 
-#define WORDS_MAXIMUM 12u
-
-/* "a b c" as the arguments of a program. */
 static int parse(const char *line, struct extender_options *ret, struct error_info *err)
 {
-    static char words[512];
-    char *argv[WORDS_MAXIMUM + 2] = {(char[]){"parplan-extender"}};
-    int argc = 1;
+    static struct argument_list list; /* the options point into it */
     bool done;
-    snprintf(words, sizeof(words), "%s", line);
-    char *rest = NULL;
-    for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        argv[argc++] = word;
+    argument_list_init(&list, "parplan-extender", line);
     *err = (struct error_info){.kind = ERROR_NONE};
-    return extender_options_parse(argc, argv, ret, &done, err);
+    return extender_options_parse(list.argc, list.argv, ret, &done, err);
 }
 
 static void takes_what_is_given(void **state)
