@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/fake_api.h"
 #include "k8s_extender/api/time_now.h"
+#include "tests/support/loopback_peer.h"
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -42,16 +43,9 @@ static bool wait_readable(int fd, const bool *stopping, unsigned milliseconds)
 
 bool fake_api_bytes(struct fake_exchange *exchange, const char *bytes, size_t count)
 {
-    while (count > 0) {
-        ssize_t sent = send(exchange->fd, bytes, count, MSG_NOSIGNAL);
-        if (sent <= 0) {
-            exchange->close = true;
-            return false;
-        }
-        bytes += sent;
-        count -= (size_t)sent;
-    }
-    return true;
+    bool sent = loopback_send(exchange->fd, bytes, count);
+    exchange->close |= !sent;
+    return sent;
 }
 
 bool fake_api_text(struct fake_exchange *exchange, const char *text)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/file_tree.h"
+#include "base/text_file.h"
 #include "tests/support/unit_test.h"
 
 #include <errno.h>
@@ -85,6 +86,13 @@ void file_tree_write(const char *root, const char *text, const char *format, ...
     make_path(path, root, format, arguments);
     va_end(arguments);
     write_whole(path, text, strlen(text));
+}
+
+void file_tree_replace(const char *path, const char *text)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    if (text_file_write(path, text, strlen(text), 0600, &err) < 0)
+        fail_msg("%s", err.text);
 }
 
 void file_tree_write_bytes(const char *root, const void *bytes, size_t count, const char *path)

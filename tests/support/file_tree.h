@@ -23,6 +23,8 @@ void file_tree_open(const char *root);
 /* Folders on the way are made. The path is the format's. */
 void file_tree_write(const char *root, const char *text, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* As a kubelet does: a new file takes the place of the one that is there, if one is. */
+void file_tree_replace(const char *path, const char *text);
 void file_tree_write_bytes(const char *root, const void *bytes, size_t count, const char *path);
 void file_tree_link(const char *root, const char *target, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PATH_BYTES 512u
 #define HOUR 3600
 #define DAY (24 * HOUR)
 
@@ -104,7 +105,7 @@ int tls_authority_write(const struct tls_authority *authority, const char *path)
 }
 
 static int finish_certificate(const struct tls_authority *authority, gnutls_x509_crt_t certificate,
-                              const struct tls_certificate *wish)
+                              const struct tls_certificate *wish, const char *path)
 {
     struct in_addr address = {.s_addr = htonl(INADDR_LOOPBACK)};
     if (gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_IPADDRESS, &address,
@@ -115,22 +116,26 @@ static int finish_certificate(const struct tls_authority *authority, gnutls_x509
     if (gnutls_x509_crt_sign2(certificate, authority->certificate, authority->key,
                               GNUTLS_DIG_SHA256, 0) < 0)
         return -1;
-    return write_certificate(certificate, wish->certificate_path);
+    return write_certificate(certificate, path);
 }
 
-int tls_authority_issue(const struct tls_authority *authority, const struct tls_certificate *wish)
+int tls_authority_issue(const struct tls_authority *authority, const char *folder,
+                        const struct tls_certificate *wish)
 {
+    char certificate_path[PATH_BYTES], key_path[PATH_BYTES];
     gnutls_x509_privkey_t key = NULL;
     gnutls_x509_crt_t certificate = NULL;
     bool usual = wish->begin_seconds == 0 && wish->end_seconds == 0;
     time_t now = time(NULL);
     int result = -1;
+    snprintf(certificate_path, sizeof(certificate_path), "%s/%s.crt", folder, wish->name);
+    snprintf(key_path, sizeof(key_path), "%s/%s.key", folder, wish->name);
     if (make_key(&key) == 0 &&
         begin_certificate(&certificate, key, wish->name,
                           now + (usual ? -HOUR : wish->begin_seconds),
                           now + (usual ? DAY : wish->end_seconds)) == 0 &&
-        write_key(key, wish->key_path) == 0)
-        result = finish_certificate(authority, certificate, wish);
+        write_key(key, key_path) == 0)
+        result = finish_certificate(authority, certificate, wish, certificate_path);
     if (certificate)
         gnutls_x509_crt_deinit(certificate);
     if (key)

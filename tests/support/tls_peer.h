@@ -18,10 +18,9 @@ struct tls_certificate {
     const char *name;                /* common name; also valid for 127.0.0.1 */
     long begin_seconds, end_seconds; /* from now; both 0: from an hour ago for a day */
     const char *purpose;             /* an OID; NULL: none is named */
-    const char *certificate_path, *key_path;
 };
-/* Signed by the authority; 0, or -1. */
-int tls_authority_issue(const struct tls_authority *authority,
+/* Signed by the authority; folder/name.crt and folder/name.key are written. 0, or -1. */
+int tls_authority_issue(const struct tls_authority *authority, const char *folder,
                         const struct tls_certificate *certificate);
 
 /* Sends the request over TLS to 127.0.0.1 and reads until the end, without judging the server;

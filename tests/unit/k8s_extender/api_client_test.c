@@ -123,19 +123,12 @@ static void no_redirect_is_followed(void **state)
 /* --- the token -----------------------------------------------------------------------------------
  */
 
-static void write_file(const char *path, const char *text)
-{
-    struct error_info err = {.kind = ERROR_NONE};
-    if (text_file_write(path, text, strlen(text), 0600, &err) < 0)
-        fail_msg("%s", err.text);
-}
-
 /* "new" is good; where "old" comes the kubelet has just replaced it. */
 static void answer_token(struct peer *peer, struct fake_exchange *exchange)
 {
     bool good = strstr(exchange->request, "Authorization: Bearer new\r\n") != NULL;
     if (!good && strstr(exchange->request, "GET /replaced"))
-        write_file(peer->token_path, "new\n");
+        file_tree_replace(peer->token_path, "new\n");
     fake_api_answer(exchange, good ? 200 : 401, "", good ? "welcome" : "who?");
 }
 
@@ -160,7 +153,7 @@ static void write_kubeconfig(const struct peer *peer, const char *url, const cha
              " {name: far, cluster: {server: 'http://127.0.0.1:1'}}]\n"
              "users: [{name: u, user: {token: %s}}, {name: far, user: {token: far}}]\n",
              context, url, token);
-    write_file(peer->token_path, text);
+    file_tree_replace(peer->token_path, text);
 }
 
 /* "new" is good; where "old" comes to /replaced the file has just been written again. */
@@ -208,7 +201,7 @@ static void a_kubeconfig_is_read_again(void **state)
             write_kubeconfig(&peer, rows[i].elsewhere ? "http://127.0.0.1:2" : peer.url,
                              rows[i].context, rows[i].token);
         if (rows[i].broken)
-            write_file(peer.token_path, "kind: Config\nusers: [{na");
+            file_tree_replace(peer.token_path, "kind: Config\nusers: [{na");
         if (api_client_send(client, &request, &answer, &err) < 0)
             fail_msg("%s: %s", rows[i].path, err.text);
         if (answer.status != rows[i].status)
@@ -235,7 +228,7 @@ static void a_token_is_read_again_after_401(void **state)
     struct api_answer answer = {.status = 0};
     assert_int_equal(api_client_send(client, &request, &answer, &err), -1); /* no file yet */
     assert_non_null(strstr(err.text, "/token"));
-    write_file(peer.token_path, "old");
+    file_tree_replace(peer.token_path, "old");
     assert_int_equal(api_client_send(client, &request, &answer, &err), 0);
     assert_int_equal(answer.status, 401); /* still the old one: told as it is */
     assert_string_equal(answer.body, "who?");
@@ -350,7 +343,7 @@ static const struct http_route tls_routes[] = {
 };
 
 struct tls_files {
-    char ca[PATH_BYTES], other_ca[PATH_BYTES], used_ca[PATH_BYTES];
+    char ca[PATH_BYTES], used_ca[PATH_BYTES]; /* used_ca: another's, at first */
     char server[PATH_BYTES], server_key[PATH_BYTES], client[PATH_BYTES], client_key[PATH_BYTES];
 };
 
@@ -358,21 +351,21 @@ static void make_tls_files(struct tls_files *files)
 {
     char root[FILE_TREE_ROOT_BYTES];
     file_tree_create(root);
-    char *const paths[] = {files->ca,         files->other_ca, files->used_ca,   files->server,
-                           files->server_key, files->client,   files->client_key};
+    static const struct tls_certificate server = {.name = "server"}, client = {.name = "client"};
+    const struct {
+        char *path;
+        const char *name;
+    } paths[] = {{files->ca, "ca.crt"},         {files->used_ca, "used.crt"},
+                 {files->server, "server.crt"}, {files->server_key, "server.key"},
+                 {files->client, "client.crt"}, {files->client_key, "client.key"}};
     for (size_t i = 0; i < COUNT_OF(paths); i++)
-        snprintf(paths[i], PATH_BYTES, "%s/%zu.pem", root, i);
+        snprintf(paths[i].path, PATH_BYTES, "%s/%s", root, paths[i].name);
     struct tls_authority *authority = tls_authority_create("ca");
     struct tls_authority *other = tls_authority_create("other ca");
-    const struct tls_certificate server = {
-        .name = "server", .certificate_path = files->server, .key_path = files->server_key};
-    const struct tls_certificate client = {
-        .name = "parplan-test", .certificate_path = files->client, .key_path = files->client_key};
     bool made = authority && other && tls_authority_write(authority, files->ca) == 0 &&
-                tls_authority_write(other, files->other_ca) == 0 &&
                 tls_authority_write(other, files->used_ca) == 0 &&
-                tls_authority_issue(authority, &server) == 0 &&
-                tls_authority_issue(authority, &client) == 0;
+                tls_authority_issue(authority, root, &server) == 0 &&
+                tls_authority_issue(authority, root, &client) == 0;
     tls_authority_free(authority);
     tls_authority_free(other);
     assert_true(made);
@@ -420,7 +413,7 @@ static void tls_judges_the_server_and_shows_the_client(void **state)
     size_t bytes;
     char *ca = text_file_read(files.ca, 1 << 20, &bytes, &err);
     assert_non_null(ca);
-    write_file(files.used_ca, ca);
+    file_tree_replace(files.used_ca, ca);
     memory_free(ca);
     expect_answer(client, "/open", 200, "nobody");
     expect_answer(client, "/mine", 403, NULL);
@@ -430,7 +423,7 @@ static void tls_judges_the_server_and_shows_the_client(void **state)
     config.key_file = files.client_key;
     client = api_client_create(&config, &err);
     assert_non_null(client);
-    expect_answer(client, "/mine", 200, "parplan-test");
+    expect_answer(client, "/mine", 200, "client");
     api_client_free(client);
 
     config = (struct api_config){.server = url, .user_agent = "t", .insecure = true};

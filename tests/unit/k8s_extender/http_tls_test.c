@@ -3,6 +3,8 @@
 #include "base/text_file.h"
 #include "k8s_extender/server/http_server.h"
 #include "k8s_extender/server/http_tls.h"
+#include "tests/support/file_tree.h"
+#include "tests/support/loopback_peer.h"
 #include "tests/support/tls_peer.h"
 #include "tests/support/unit_test.h"
 #include <stdio.h>
@@ -12,37 +14,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATH_BYTES 128u
+#define PATH_BYTES (FILE_TREE_ROOT_BYTES + 64)
 #define ANSWER_BYTES 4096u
 #define FOR_CLIENTS "1.3.6.1.5.5.7.3.2"
 #define FOR_SERVERS "1.3.6.1.5.5.7.3.1"
 
-static char folder[PATH_BYTES];
+static char folder[FILE_TREE_ROOT_BYTES];
 static struct tls_authority *ours, *others;
 static struct http_server *server;
 
 static const char *path_of(const char *name)
 {
-    static char paths[16][PATH_BYTES * 2];
+    static char paths[16][PATH_BYTES];
     static unsigned next;
     char *path = paths[next++ % COUNT_OF(paths)];
     snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
     return path;
-}
-
-static void issue(const struct tls_authority *authority, const char *name, long begin, long end,
-                  const char *purpose)
-{
-    char certificate[64], key[64];
-    snprintf(certificate, sizeof(certificate), "%s.crt", name);
-    snprintf(key, sizeof(key), "%s.key", name);
-    const struct tls_certificate wish = {.name = name,
-                                         .begin_seconds = begin,
-                                         .end_seconds = end,
-                                         .purpose = purpose,
-                                         .certificate_path = path_of(certificate),
-                                         .key_path = path_of(key)};
-    assert_int_equal(tls_authority_issue(authority, &wish), 0);
 }
 
 /* As a kubelet does: a new file takes the old one's place. */
@@ -51,29 +38,29 @@ static void put(const char *from, const char *to)
     size_t bytes;
     CLEANUP_MEMORY char *text = text_file_read(path_of(from), 1 << 20, &bytes, NULL);
     assert_non_null(text);
-    assert_int_equal(text_file_write(path_of(to), text, bytes, 0600, NULL), 0);
+    file_tree_replace(path_of(to), text);
 }
 
 static int set_up(void **state)
 {
     (void)state;
+    static const struct tls_certificate wishes[] = {
+        {"server-one", 0, 0, FOR_SERVERS},         {"server-two", 0, 0, FOR_SERVERS},
+        {"old-server", -7200, -3600, FOR_SERVERS}, {"early-server", 3600, 7200, FOR_SERVERS},
+        {"scheduler", 0, 0, FOR_CLIENTS},          {"any-purpose", 0, 0, NULL},
+        {"expired", -7200, -3600, FOR_CLIENTS},    {"early", 3600, 7200, FOR_CLIENTS},
+    };
+    static const struct tls_certificate stranger = {"stranger", 0, 0, FOR_CLIENTS};
     if (unit_test_is_tortured())
         return 0;
-    snprintf(folder, sizeof(folder), "/tmp/http_tls_test.XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    file_tree_create(folder);
     ours = tls_authority_create("ours");
     others = tls_authority_create("others");
     assert_true(ours && others);
     assert_int_equal(tls_authority_write(ours, path_of("ca.crt")), 0);
-    issue(ours, "server-one", 0, 0, FOR_SERVERS);
-    issue(ours, "server-two", 0, 0, FOR_SERVERS);
-    issue(ours, "old-server", -7200, -3600, FOR_SERVERS);
-    issue(ours, "early-server", 3600, 7200, FOR_SERVERS);
-    issue(ours, "scheduler", 0, 0, FOR_CLIENTS);
-    issue(ours, "any-purpose", 0, 0, NULL);
-    issue(ours, "expired", -7200, -3600, FOR_CLIENTS);
-    issue(ours, "early", 3600, 7200, FOR_CLIENTS);
-    issue(others, "stranger", 0, 0, FOR_CLIENTS);
+    for (size_t i = 0; i < COUNT_OF(wishes); i++)
+        assert_int_equal(tls_authority_issue(ours, folder, &wishes[i]), 0);
+    assert_int_equal(tls_authority_issue(others, folder, &stranger), 0);
     put("server-one.crt", "tls.crt");
     put("server-one.key", "tls.key");
     return 0;
@@ -82,22 +69,10 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    static const char *const names[] = {"server-one", "server-two",  "old-server", "early-server",
-                                        "scheduler",  "any-purpose", "expired",    "early",
-                                        "stranger",   "tls"};
-    if (unit_test_is_tortured())
-        return 0;
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        char file[64];
-        snprintf(file, sizeof(file), "%s.crt", names[i]);
-        unlink(path_of(file));
-        snprintf(file, sizeof(file), "%s.key", names[i]);
-        unlink(path_of(file));
-    }
-    unlink(path_of("ca.crt"));
     tls_authority_free(ours);
     tls_authority_free(others);
-    return rmdir(folder);
+    ours = others = NULL;
+    return 0;
 }
 
 /* --- files ------------------------------------------------------------------------ */
@@ -154,7 +129,7 @@ static const struct http_route routes[] = {{"GET", "/closed", hello, false, 0},
 static void start(void)
 {
     static const char *const names[TLS_FILE_COUNT] = {"tls.crt", "tls.key", "ca.crt"};
-    static char files[TLS_FILE_COUNT][PATH_BYTES * 2]; /* the server goes on reading them */
+    static char files[TLS_FILE_COUNT][PATH_BYTES]; /* the server goes on reading them */
     struct error_info err = {.kind = ERROR_NONE};
     for (unsigned i = 0; i < TLS_FILE_COUNT; i++)
         snprintf(files[i], sizeof(files[i]), "%s", path_of(names[i]));
@@ -170,7 +145,7 @@ static void start(void)
 }
 
 /* As that client (NULL: without a certificate); the answer's status and body, and who answered. */
-static void expect(const char *client, const char *path, const char *status, const char *body,
+static void expect(const char *client, const char *path, unsigned status, const char *body,
                    const char *who)
 {
     char request[256], answer[ANSWER_BYTES], name[128] = "", certificate[64], key[64];
@@ -181,12 +156,8 @@ static void expect(const char *client, const char *path, const char *status, con
     if (tls_request(http_server_port(server), client ? path_of(certificate) : NULL, path_of(key),
                     request, answer, sizeof(answer), name, sizeof(name)) < 0)
         fail_msg("no answer to %s", client ? client : "nobody");
-    assert_int_equal(strncmp(answer, "HTTP/1.1 ", 9), 0);
-    answer[12] = '\0';
-    assert_string_equal(answer + 9, status);
-    const char *end = strstr(answer + 13, "\r\n\r\n");
-    assert_non_null(end);
-    assert_string_equal(end + 4, body);
+    assert_int_equal(loopback_status(answer), status);
+    assert_string_equal(loopback_body(answer), body);
     assert_string_equal(name, who);
 }
 
@@ -195,20 +166,22 @@ static void wants_a_good_client_certificate(void **state)
     (void)state;
     UNIT_TEST_SKIP_TORTURE();
     static const struct {
-        const char *client, *status, *body;
+        const char *client;
+        unsigned status;
+        const char *body;
     } cases[] = {
-        {"scheduler", "200", "hello scheduler"},
-        {"any-purpose", "200", "hello any-purpose"},
-        {NULL, "403", "a client certificate is needed, and none was shown\n"},
-        {"stranger", "403", "the client certificate is refused: the client CA did not sign it\n"},
-        {"expired", "403", "the client certificate is refused: it has expired\n"},
-        {"early", "403", "the client certificate is refused: it is not valid yet\n"},
-        {"server-two", "403", "the client certificate is refused: it is not for TLS clients\n"},
+        {"scheduler", 200, "hello scheduler"},
+        {"any-purpose", 200, "hello any-purpose"},
+        {NULL, 403, "a client certificate is needed, and none was shown\n"},
+        {"stranger", 403, "the client certificate is refused: the client CA did not sign it\n"},
+        {"expired", 403, "the client certificate is refused: it has expired\n"},
+        {"early", 403, "the client certificate is refused: it is not valid yet\n"},
+        {"server-two", 403, "the client certificate is refused: it is not for TLS clients\n"},
     };
     start();
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         expect(cases[i].client, "/closed", cases[i].status, cases[i].body, "server-one");
-        expect(cases[i].client, "/healthz", "200", "hello nobody", "server-one");
+        expect(cases[i].client, "/healthz", 200, "hello nobody", "server-one");
     }
     http_server_stop(server, 500);
 }
@@ -234,27 +207,27 @@ static void takes_new_certificates_from_disk(void **state)
     put("server-two.crt", "tls.crt"); /* the key is not there yet */
     expect_reload(-1, false, "tls.key: the key belongs to another certificate than ");
     expect_reload(0, false, "");
-    expect("scheduler", "/closed", "200", "hello scheduler", "server-one");
+    expect("scheduler", "/closed", 200, "hello scheduler", "server-one");
     put("server-two.key", "tls.key");
     expect_reload(0, true, "");
-    expect("scheduler", "/closed", "200", "hello scheduler", "server-two");
+    expect("scheduler", "/closed", 200, "hello scheduler", "server-two");
     put("server-two.key", "tls.key"); /* another file, the same words */
     expect_reload(0, false, "");
 
     assert_int_equal(tls_authority_write(others, path_of("ca.crt")), 0);
     expect_reload(0, true, "");
-    expect("stranger", "/closed", "200", "hello stranger", "server-two");
-    expect("scheduler", "/closed", "403",
+    expect("stranger", "/closed", 200, "hello stranger", "server-two");
+    expect("scheduler", "/closed", 403,
            "the client certificate is refused: the client CA did not sign it\n", "server-two");
     assert_int_equal(http_server_port(server), port);
 
     unlink(path_of("ca.crt"));
     expect_reload(-1, false, "ca.crt: No such file");
     expect_reload(0, false, "");
-    expect("stranger", "/closed", "200", "hello stranger", "server-two");
+    expect("stranger", "/closed", 200, "hello stranger", "server-two");
     assert_int_equal(tls_authority_write(ours, path_of("ca.crt")), 0);
     expect_reload(0, true, "");
-    expect("scheduler", "/closed", "200", "hello scheduler", "server-two");
+    expect("scheduler", "/closed", 200, "hello scheduler", "server-two");
     http_server_stop(server, 500);
     put("server-one.crt", "tls.crt");
     put("server-one.key", "tls.key");
@@ -337,4 +310,11 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(takes_a_certificate_once_it_is_valid, set_up, tear_down),
 };
 
-int main(void) { return unit_test_main("k8s_extender/http_tls", tests, COUNT_OF(tests)); }
+int main(void)
+{
+    if (!file_tree_begin())
+        return 1;
+    int failed = unit_test_main("k8s_extender/http_tls", tests, COUNT_OF(tests));
+    file_tree_end();
+    return failed;
+}

@@ -1,53 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/extender/live_config.h"
+#include "tests/support/file_tree.h"
 #include "tests/support/unit_test.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WITH_MAXIMUM "schema: parplan.config/1\npolicy: {max_tp: %u}\n"
 
 struct place {
-    char folder[64], path[128];
+    char folder[FILE_TREE_ROOT_BYTES], path[FILE_TREE_ROOT_BYTES + 16];
 };
 
 static int open_place(void **state)
 {
     static struct place place;
-    snprintf(place.folder, sizeof(place.folder), "/tmp/live_config_test.XXXXXX");
-    if (!mkdtemp(place.folder))
-        return -1;
+    file_tree_create(place.folder);
     snprintf(place.path, sizeof(place.path), "%s/parplan.yaml", place.folder);
     *state = &place;
     return 0;
-}
-
-static int close_place(void **state)
-{
-    struct place *place = *state;
-    unlink(place->path);
-    rmdir(place->folder);
-    return 0;
-}
-
-/* As a ConfigMap does it: another file takes the name. */
-static void write_text(const struct place *place, const char *text)
-{
-    char fresh[160];
-    snprintf(fresh, sizeof(fresh), "%s.new", place->path);
-    FILE *file = fopen(fresh, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(rename(fresh, place->path), 0);
 }
 
 static void write_maximum(const struct place *place, unsigned maximum)
 {
     char text[128];
     snprintf(text, sizeof(text), WITH_MAXIMUM, maximum);
-    write_text(place, text);
+    file_tree_replace(place->path, text);
 }
 
 static unsigned maximum_of(struct live_config *live)
@@ -86,12 +63,12 @@ static void keeps_what_was_where_the_new_one_is_wrong(void **state)
     CLEANUP(live_config) struct live_config *live = live_config_create(place->path, &err);
     if (!live)
         fail_msg("%s", err.text);
-    write_text(place, "schema: parplan.config/1\npolicy: {max_tp: many}\n");
+    file_tree_replace(place->path, "schema: parplan.config/1\npolicy: {max_tp: many}\n");
     assert_int_equal(live_config_refresh(live, &changed, &err), -1);
     assert_non_null(strstr(err.text, "parplan.yaml:2"));
     assert_int_equal(maximum_of(live), 4);
     assert_int_equal(live_config_refresh(live, &changed, &err), 0); /* said once */
-    assert_int_equal(unlink(place->path), 0);
+    file_tree_remove(place->folder, "parplan.yaml");
     assert_int_equal(live_config_refresh(live, &changed, &err), -1);
     assert_int_equal(maximum_of(live), 4);
 }
@@ -124,7 +101,7 @@ static void a_named_file_must_be_there(void **state)
     assert_non_null(strstr(err.text, "/nonexistent/parplan.yaml"));
 }
 
-#define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, open_place, close_place)
+#define WITH_PLACE(test) cmocka_unit_test_setup(test, open_place)
 
 static const struct CMUnitTest tests[] = {
     WITH_PLACE(follows_the_file),
@@ -133,4 +110,11 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_named_file_must_be_there),
 };
 
-int main(void) { return unit_test_main("k8s_extender/live_config", tests, COUNT_OF(tests)); }
+int main(void)
+{
+    if (!file_tree_begin())
+        return 1;
+    int failed = unit_test_main("k8s_extender/live_config", tests, COUNT_OF(tests));
+    file_tree_end();
+    return failed;
+}
