@@ -889,7 +889,7 @@ SUPPORT_SOURCES := \
 	tests/support/argument_list.c \
 	tests/support/time_order.c \
 	tests/support/fake_planner.c \
-	tests/support/gang_bench.c \
+	tests/support/machine_fixture.c \
 	tests/support/gang_world.c \
 	tests/support/gang_world_checks.c \
 	tests/support/gang_world_events.c \

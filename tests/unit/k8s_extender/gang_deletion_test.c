@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pods of users' that are deleted because their annotations say so: those, and no others. */
 #include "k8s_extender/gang/gang_machine.h"
-#include "tests/support/gang_bench.h"
+#include "tests/support/machine_fixture.h"
 #include "tests/support/unit_test.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct pod {
 };
 
 struct scene {
-    struct bench bench;
+    struct machine_fixture fixture;
     struct pod pods[PODS_MAXIMUM];
     unsigned count;
     char deleted[200]; /* names, in their order */
@@ -29,14 +29,14 @@ struct scene {
 static void scene_init(struct scene *scene, unsigned nodes)
 {
     memset(scene, 0, sizeof(*scene));
-    bench_init(&scene->bench);
+    machine_fixture_init(&scene->fixture);
     for (unsigned i = 3; i <= nodes; i++) {
         const char name[] = {'n', (char)('0' + i), '\0'};
-        bench_set_node(&scene->bench, name, true);
+        machine_fixture_set_node(&scene->fixture, name, true);
     }
 }
 
-static void scene_done(struct scene *scene) { bench_done(&scene->bench); }
+static void scene_done(struct scene *scene) { machine_fixture_done(&scene->fixture); }
 
 DEFINE_CLEANUP_DONE(scene);
 
@@ -57,7 +57,7 @@ static void tell(struct scene *scene, struct pod *pod)
              pod->outputs);
     pod->words.annotations = pod->annotations;
     pod->words.spec = pod->spec;
-    bench_set_pod(&scene->bench, &pod->words);
+    machine_fixture_set_pod(&scene->fixture, &pod->words);
 }
 
 static void add(struct scene *scene, const struct pod_words *words, const char *inputs)
@@ -80,29 +80,29 @@ static void forget(struct scene *scene, const char *name)
 {
     char uid[20];
     snprintf(uid, sizeof(uid), "u-%s", name);
-    gang_machine_remove_pod(scene->bench.machine, uid);
+    gang_machine_remove_pod(scene->fixture.machine, uid);
     find(scene, name)->words.name = NULL;
 }
 
 static void take_patch(struct scene *scene)
 {
-    const struct bench *bench = &scene->bench;
-    struct pod *pod = find(scene, bench->patched);
-    if (bench_planned(bench, "\"parplan.io/plan\":"))
-        snprintf(pod->plan, sizeof(pod->plan), "%.999s", bench->annotations);
+    const struct machine_fixture *fixture = &scene->fixture;
+    struct pod *pod = find(scene, fixture->patched);
+    if (machine_fixture_planned(fixture, "\"parplan.io/plan\":"))
+        snprintf(pod->plan, sizeof(pod->plan), "%.999s", fixture->annotations);
     else
-        snprintf(pod->outputs, sizeof(pod->outputs), "%s", bench->annotations);
-    if (bench->released)
-        snprintf(pod->spec, sizeof(pod->spec), PINNED("%s"), bench->node);
+        snprintf(pod->outputs, sizeof(pod->outputs), "%s", fixture->annotations);
+    if (fixture->released)
+        snprintf(pod->spec, sizeof(pod->spec), PINNED("%s"), fixture->node);
     tell(scene, pod);
 }
 
 /* Until nothing is left to do at that time: as API server and kubelets would. */
 static void play(struct scene *scene, uint64_t milliseconds)
 {
-    assert_int_equal(gang_machine_tick(scene->bench.machine, milliseconds), 0);
+    assert_int_equal(gang_machine_tick(scene->fixture.machine, milliseconds), 0);
     for (unsigned i = 0; i < 50; i++) {
-        enum gang_task_kind kind = bench_run(&scene->bench);
+        enum gang_task_kind kind = machine_fixture_run(&scene->fixture);
         if (kind == TASK_NONE)
             return;
         if (kind == TASK_PATCH_POD) {
@@ -112,8 +112,8 @@ static void play(struct scene *scene, uint64_t milliseconds)
         assert_int_equal(kind, TASK_DELETE_POD);
         size_t used = strlen(scene->deleted);
         snprintf(scene->deleted + used, sizeof(scene->deleted) - used, "%s%s", used ? " " : "",
-                 scene->bench.patched);
-        forget(scene, scene->bench.patched);
+                 scene->fixture.patched);
+        forget(scene, scene->fixture.patched);
     }
     fail_msg("there is no end");
 }
@@ -165,7 +165,8 @@ static void a_part_is_deleted_at_its_deadline_where_that_is_wished(void **state)
         play(&scene, 3 * DEADLINE_MILLISECONDS);
         if (strcmp(scene.deleted, cases[i].deleted) != 0)
             fail_msg("case %zu: deleted '%s'", i, scene.deleted);
-        bench_expect_said(&scene.bench, "GangIncomplete: gang d/h: 1 of 2 pods are bound");
+        machine_fixture_expect_said(&scene.fixture,
+                                    "GangIncomplete: gang d/h: 1 of 2 pods are bound");
     }
 }
 
@@ -215,11 +216,11 @@ static void a_group_without_a_spare_is_moved_where_that_is_wished(void **state)
         CLEANUP_DONE(scene) struct scene scene;
         scene_init(&scene, cases[i].nodes);
         set_up_groups(&scene, cases[i].inputs);
-        scene.bench.no_spare = cases[i].no_spare;
-        scene.bench.said[0] = '\0';
+        scene.fixture.no_spare = cases[i].no_spare;
+        scene.fixture.said[0] = '\0';
         /* Pod d is lost with its node; that of pod c takes no others any more. */
-        bench_set_node(&scene.bench, "n3", false);
-        bench_set_node(&scene.bench, "n4", false);
+        machine_fixture_set_node(&scene.fixture, "n3", false);
+        machine_fixture_set_node(&scene.fixture, "n4", false);
         forget(&scene, "d");
         struct pod_words next = {.name = "e", .gang = "g", .size = "4", .index = "3"};
         add(&scene, &next, "");
@@ -235,7 +236,7 @@ static void a_group_without_a_spare_is_moved_where_that_is_wished(void **state)
         }
         const char *plan = find(&scene, "a")->plan;
         if (!cases[i].planned)
-            bench_expect_said(&scene.bench, "GangWaiting: gang d/g: ");
+            machine_fixture_expect_said(&scene.fixture, "GangWaiting: gang d/g: ");
         if (!strstr(plan, cases[i].planned ? cases[i].planned : "nodes=n[1-4]"))
             fail_msg("case %zu: %s", i, plan);
         assert_string_equal(scene.deleted, cases[i].deleted);

@@ -2,15 +2,15 @@
 /* What the pods of one user may cost all others. */
 #include "base/json_document.h"
 #include "k8s_extender/gang/gang_machine.h"
-#include "tests/support/gang_bench.h"
+#include "tests/support/machine_fixture.h"
 #include "tests/support/unit_test.h"
 
 #include <stdio.h>
 
-static size_t slots_told_of(const struct bench *bench)
+static size_t slots_told_of(const struct machine_fixture *fixture)
 {
     CLEANUP(json_value) struct json_value *report = json_value_create_object();
-    gang_machine_describe(bench->machine, report);
+    gang_machine_describe(fixture->machine, report);
     return json_value_count(json_value_get(json_value_get(report, "d/g"), "pods"));
 }
 
@@ -19,19 +19,20 @@ static size_t slots_told_of(const struct bench *bench)
 static void a_size_alone_costs_nothing(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
     const struct pod_words first = {
         .name = "a", .gang = "g", .index = "0", .size = "16384", .spec = GATE};
     const struct pod_words last = {
         .name = "b", .gang = "g", .index = "16383", .size = "16384", .spec = GATE};
-    bench_set_pod(&bench, &first);
-    bench_set_pod(&bench, &last);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_in_range(slots_told_of(&bench), 1, 16);
-    assert_int_equal(gang_machine_tick(bench.machine, 200000), 0);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    bench_expect_said(&bench, "GangIncomplete: gang d/g waits for its pods: 1 of 16384 are there");
+    machine_fixture_set_pod(&fixture, &first);
+    machine_fixture_set_pod(&fixture, &last);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    assert_in_range(slots_told_of(&fixture), 1, 16);
+    assert_int_equal(gang_machine_tick(fixture.machine, 200000), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    machine_fixture_expect_said(
+        &fixture, "GangIncomplete: gang d/g waits for its pods: 1 of 16384 are there");
 }
 
 /* Their indices lie beyond what is looked at of a gang that lacks most of its pods. */
@@ -39,8 +40,8 @@ static void pods_may_come_from_the_last_on(void **state)
 {
     (void)state;
     enum { PODS = 40 };
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
     for (unsigned i = PODS; i > 0; i--) {
         char name[8], index[8], node[8];
         snprintf(node, sizeof(node), "n%u", i);
@@ -48,13 +49,13 @@ static void pods_may_come_from_the_last_on(void **state)
         snprintf(index, sizeof(index), "%u", i - 1);
         const struct pod_words pod = {
             .name = name, .gang = "g", .index = index, .size = "40", .spec = GATE};
-        assert_int_equal(bench_run(&bench), TASK_NONE);
-        bench_set_node(&bench, node, true);
-        bench_set_pod(&bench, &pod);
+        assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+        machine_fixture_set_node(&fixture, node, true);
+        machine_fixture_set_pod(&fixture, &pod);
     }
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
-    assert_string_equal(bench.patched, "p0");
-    assert_int_equal(slots_told_of(&bench), PODS);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_PATCH_POD);
+    assert_string_equal(fixture.patched, "p0");
+    assert_int_equal(slots_told_of(&fixture), PODS);
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 #include "k8s_extender/gang/gang_machine.h"
 #include "k8s_extender/gang/gang_recovery.h"
 #include "tests/support/fake_planner.h"
-#include "tests/support/gang_bench.h"
+#include "tests/support/machine_fixture.h"
 #include "tests/support/unit_test.h"
 
 #include <stdio.h>
@@ -13,63 +13,64 @@
 /* --- the tests ----------------------------------------------------------------------- */
 
 /* The scheduler may not have heard yet that a node is gone. */
-static void pass_while_the_node_is_sound(struct bench *bench, struct pod_words *pod)
+static void pass_while_the_node_is_sound(struct machine_fixture *fixture, struct pod_words *pod)
 {
     struct gang_answer answer;
     char text[ANSWER_TEXT_BYTES];
     pod->spec = PINNED("n2");
     pod->annotations = ",\"parplan.io/node\":\"n2\"";
     pod->version = "3";
-    bench_set_pod(bench, pod);
-    assert_int_equal(bench_ask(bench, pod, "n2", &answer), ANSWER_ONE);
-    assert_true(gang_answer_bind(bench->machine, "d", "b", "u-b", "n2", text));
-    bench_set_node(bench, "n2", false);
-    assert_int_equal(bench_ask(bench, pod, "n2", &answer), ANSWER_REFUSED);
+    machine_fixture_set_pod(fixture, pod);
+    assert_int_equal(machine_fixture_ask(fixture, pod, "n2", &answer), ANSWER_ONE);
+    assert_true(gang_answer_bind(fixture->machine, "d", "b", "u-b", "n2", text));
+    machine_fixture_set_node(fixture, "n2", false);
+    assert_int_equal(machine_fixture_ask(fixture, pod, "n2", &answer), ANSWER_REFUSED);
     const char *words = "gang d/g: pod b is meant for node n2, which will not do any more";
     assert_string_equal(answer.text, words);
-    assert_false(gang_answer_bind(bench->machine, "d", "b", "u-b", "n2", text));
+    assert_false(gang_answer_bind(fixture->machine, "d", "b", "u-b", "n2", text));
     assert_string_equal(text, words);
-    gang_machine_remove_node(bench->machine, "n2");
-    assert_int_equal(bench_ask(bench, pod, "n2", &answer), ANSWER_REFUSED);
+    gang_machine_remove_node(fixture->machine, "n2");
+    assert_int_equal(machine_fixture_ask(fixture, pod, "n2", &answer), ANSWER_REFUSED);
 }
 
 static void a_gang_goes_its_way(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
     struct gang_answer answer;
     struct pod_words first = {.name = "a", .gang = "g", .index = "0", .spec = GATE};
     struct pod_words second = {.name = "b", .gang = "g", .index = "1", .spec = GATE};
-    bench_set_pod(&bench, &first);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_int_equal(bench_ask(&bench, &first, "n1", &answer), ANSWER_REFUSED);
+    machine_fixture_set_pod(&fixture, &first);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    assert_int_equal(machine_fixture_ask(&fixture, &first, "n1", &answer), ANSWER_REFUSED);
     assert_non_null(strstr(answer.text, "1 of 2 are there, the first that is missing has index 1"));
-    bench_set_pod(&bench, &second);
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD); /* the plan, on pod 0 alone */
-    assert_string_equal(bench.patched, "a");
-    assert_false(bench.released);
-    assert_non_null(strstr(bench.annotations, ",\"parplan.io/plan\":\"v1 id="));
+    machine_fixture_set_pod(&fixture, &second);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_PATCH_POD); /* the plan, on pod 0 alone */
+    assert_string_equal(fixture.patched, "a");
+    assert_false(fixture.released);
+    assert_non_null(strstr(fixture.annotations, ",\"parplan.io/plan\":\"v1 id="));
     char plan[2000];
-    snprintf(plan, sizeof(plan), "%s", bench.annotations);
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD); /* pod 0 itself must be heard of first */
-    assert_string_equal(bench.patched, "b");
-    assert_true(bench.released);
-    assert_string_equal(bench.node, "n2");
-    assert_non_null(strstr(bench.annotations, "\"parplan.io/node-rank\":\"1\""));
-    assert_non_null(strstr(bench.annotations, "\"parplan.io/master-addr\":\"a\""));
-    assert_non_null(strstr(bench.annotations, "\"parplan.io/dp-rank\":\"1\""));
-    assert_int_equal(bench_run(&bench), TASK_NONE);
+    snprintf(plan, sizeof(plan), "%s", fixture.annotations);
+    assert_int_equal(machine_fixture_run(&fixture),
+                     TASK_PATCH_POD); /* pod 0 itself must be heard of first */
+    assert_string_equal(fixture.patched, "b");
+    assert_true(fixture.released);
+    assert_string_equal(fixture.node, "n2");
+    assert_non_null(strstr(fixture.annotations, "\"parplan.io/node-rank\":\"1\""));
+    assert_non_null(strstr(fixture.annotations, "\"parplan.io/master-addr\":\"a\""));
+    assert_non_null(strstr(fixture.annotations, "\"parplan.io/dp-rank\":\"1\""));
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
     first.annotations = plan;
     first.version = "2";
-    bench_set_pod(&bench, &first);
-    bench_expect_placed(&bench, "a", "n1");
+    machine_fixture_set_pod(&fixture, &first);
+    machine_fixture_expect_placed(&fixture, "a", "n1");
     /* Others see that it is promised, and the gang's pod passes there. */
     const struct pod_words other = {.name = "o", .gpus = 1};
-    assert_int_equal(bench_ask(&bench, &other, "n1", &answer), ANSWER_SOME);
+    assert_int_equal(machine_fixture_ask(&fixture, &other, "n1", &answer), ANSWER_SOME);
     assert_false(answer.passes[0]);
-    assert_int_equal(bench_ask(&bench, &other, "n9", &answer), ANSWER_ALL);
-    pass_while_the_node_is_sound(&bench, &second);
+    assert_int_equal(machine_fixture_ask(&fixture, &other, "n9", &answer), ANSWER_ALL);
+    pass_while_the_node_is_sound(&fixture, &second);
 }
 
 static void refuses_what_is_wrong(void **state)
@@ -96,47 +97,49 @@ static void refuses_what_is_wrong(void **state)
          "gang d/g: pod b: "},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        CLEANUP_DONE(bench) struct bench bench;
+        CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
         struct gang_answer answer;
-        bench_init(&bench);
-        bench_set_pod(&bench, &cases[i].first);
-        bench_set_pod(&bench, &cases[i].second);
-        assert_int_equal(bench_run(&bench), TASK_NONE);
-        assert_int_equal(bench_ask(&bench, &cases[i].first, "n1", &answer), ANSWER_REFUSED);
+        machine_fixture_init(&fixture);
+        machine_fixture_set_pod(&fixture, &cases[i].first);
+        machine_fixture_set_pod(&fixture, &cases[i].second);
+        assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+        assert_int_equal(machine_fixture_ask(&fixture, &cases[i].first, "n1", &answer),
+                         ANSWER_REFUSED);
         if (!strstr(answer.text, cases[i].words))
             fail_msg("case %zu: %s", i, answer.text);
-        assert_non_null(strstr(bench.said, "GangRefused: "));
-        assert_null(strstr(strchr(bench.said, '\n') + 1, "Gang")); /* once */
+        assert_non_null(strstr(fixture.said, "GangRefused: "));
+        assert_null(strstr(strchr(fixture.said, '\n') + 1, "Gang")); /* once */
     }
 }
 
 static void waits_and_is_tried_again(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
     const struct pod_words first = {.name = "a", .gang = "g", .index = "0", .size = "3"};
     const struct pod_words second = {.name = "b", .gang = "g", .index = "1", .size = "3"};
     const struct pod_words third = {.name = "c", .gang = "g", .index = "2", .size = "3"};
-    bench_set_pod(&bench, &first);
-    bench_set_pod(&bench, &second);
-    bench_set_pod(&bench, &third);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_string_equal(bench.said, "GangWaiting: gang d/g: 3 pods do not fit\n");
-    bench_set_node(&bench, "n3", true);
-    assert_int_equal(gang_machine_tick(bench.machine, 1000), 0);
-    assert_int_equal(bench_run(&bench), TASK_NONE); /* more may become free in a moment */
-    assert_int_equal(gang_machine_tick(bench.machine, 3000), 0);
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
-    assert_non_null(strstr(bench.said, "GangPlanned: gang d/g: 3 pods placed"));
+    machine_fixture_set_pod(&fixture, &first);
+    machine_fixture_set_pod(&fixture, &second);
+    machine_fixture_set_pod(&fixture, &third);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    assert_string_equal(fixture.said, "GangWaiting: gang d/g: 3 pods do not fit\n");
+    machine_fixture_set_node(&fixture, "n3", true);
+    assert_int_equal(gang_machine_tick(fixture.machine, 1000), 0);
+    assert_int_equal(machine_fixture_run(&fixture),
+                     TASK_NONE); /* more may become free in a moment */
+    assert_int_equal(gang_machine_tick(fixture.machine, 3000), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_PATCH_POD);
+    assert_non_null(strstr(fixture.said, "GangPlanned: gang d/g: 3 pods placed"));
     struct gang_counts counts;
-    gang_machine_count(bench.machine, &counts);
+    gang_machine_count(fixture.machine, &counts);
     assert_int_equal(counts.promised_nodes, 3);
     /* Nothing is released yet: a lost node makes the plan void. */
-    bench_set_node(&bench, "n3", false);
-    assert_int_equal(gang_machine_tick(bench.machine, 7000), 0);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    gang_machine_count(bench.machine, &counts);
+    machine_fixture_set_node(&fixture, "n3", false);
+    assert_int_equal(gang_machine_tick(fixture.machine, 7000), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    gang_machine_count(fixture.machine, &counts);
     assert_int_equal(counts.gangs[GANG_COLLECT], 1);
     assert_int_equal(counts.promised_nodes, 0);
 }
@@ -145,63 +148,64 @@ static void waits_and_is_tried_again(void **state)
 static void says_at_times_which_pods_are_missing(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
     const struct pod_words first = {.name = "a", .gang = "g", .index = "0", .size = "4"};
     const struct pod_words second = {.name = "b", .gang = "g", .index = "1", .size = "4"};
     const struct pod_words third = {.name = "c", .gang = "g", .index = "2", .size = "4"};
-    bench_set_pod(&bench, &first);
-    bench_set_pod(&bench, &second);
-    bench_set_pod(&bench, &third);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_string_equal(bench.said, "");
-    assert_int_equal(gang_machine_tick(bench.machine, 11000), 0);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
+    machine_fixture_set_pod(&fixture, &first);
+    machine_fixture_set_pod(&fixture, &second);
+    machine_fixture_set_pod(&fixture, &third);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    assert_string_equal(fixture.said, "");
+    assert_int_equal(gang_machine_tick(fixture.machine, 11000), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
     const char *told = "GangIncomplete: gang d/g waits for its pods: 3 of 4 are there, the first "
                        "that is missing has index 3\n";
-    assert_string_equal(bench.said, told);
-    gang_machine_remove_pod(bench.machine, "u-c");
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    gang_machine_remove_pod(bench.machine, "u-b");
-    assert_int_equal(gang_machine_tick(bench.machine, 40000), 0);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_string_equal(bench.said, told);
-    assert_int_equal(gang_machine_tick(bench.machine, 42000), 0);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_string_equal(bench.said + strlen(told),
+    assert_string_equal(fixture.said, told);
+    gang_machine_remove_pod(fixture.machine, "u-c");
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    gang_machine_remove_pod(fixture.machine, "u-b");
+    assert_int_equal(gang_machine_tick(fixture.machine, 40000), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    assert_string_equal(fixture.said, told);
+    assert_int_equal(gang_machine_tick(fixture.machine, 42000), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    assert_string_equal(fixture.said + strlen(told),
                         "GangIncomplete: gang d/g waits for its pods: 1 of 4 are there, the first "
                         "that is missing has index 1\n");
     /* Of a gang that ends nothing is missing. */
-    bench.said[0] = '\0';
+    fixture.said[0] = '\0';
     struct pod_words ends = first;
     ends.version = "2\",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",\"generateName\":\"a";
-    bench_set_pod(&bench, &ends);
-    assert_int_equal(gang_machine_tick(bench.machine, 80000), 0);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_string_equal(bench.said, "");
+    machine_fixture_set_pod(&fixture, &ends);
+    assert_int_equal(gang_machine_tick(fixture.machine, 80000), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    assert_string_equal(fixture.said, "");
 }
 
 /* Carries out all that is to be done until a Service is asked for, and answers that. */
-static enum gang_task_kind service_turn(struct bench *bench, enum gang_task_result result)
+static enum gang_task_kind service_turn(struct machine_fixture *fixture,
+                                        enum gang_task_result result)
 {
     for (unsigned turn = 0; turn < 100; turn++) {
         struct gang_task task;
-        assert_int_equal(gang_machine_next(bench->machine, &task), 0);
+        assert_int_equal(gang_machine_next(fixture->machine, &task), 0);
         enum gang_task_kind kind = task.kind;
         if (kind == TASK_NONE)
             return TASK_NONE;
         if (kind == TASK_PLAN) {
             struct gang_plan *plan = fake_planner_plan(task.problem);
             assert_non_null(plan);
-            assert_int_equal(gang_machine_planned(bench->machine, task.problem, plan), 0);
+            assert_int_equal(gang_machine_planned(fixture->machine, task.problem, plan), 0);
         }
         const char *plan = label_set_find(&task.annotations, "parplan.io/plan");
         if (plan)
-            snprintf(bench->annotations, sizeof(bench->annotations), ",\"parplan.io/plan\":\"%s\"",
-                     plan);
+            snprintf(fixture->annotations, sizeof(fixture->annotations),
+                     ",\"parplan.io/plan\":\"%s\"", plan);
         if (kind == TASK_SERVICE)
-            snprintf(bench->node, sizeof(bench->node), "%s", task.owner_uid);
-        assert_int_equal(gang_machine_finished(bench->machine, &task,
+            snprintf(fixture->node, sizeof(fixture->node), "%s", task.owner_uid);
+        assert_int_equal(gang_machine_finished(fixture->machine, &task,
                                                kind == TASK_SERVICE ? result : TASK_SUCCEEDED),
                          0);
         if (kind == TASK_SERVICE)
@@ -212,7 +216,7 @@ static enum gang_task_kind service_turn(struct bench *bench, enum gang_task_resu
 }
 
 /* A pod of a gang of one, bound once the plan stands on it. */
-static void set_owned(struct bench *bench, const char *name, const char *owner)
+static void set_owned(struct machine_fixture *fixture, const char *name, const char *owner)
 {
     char text[1500];
     int bytes = snprintf(
@@ -222,48 +226,48 @@ static void set_owned(struct bench *bench, const char *name, const char *owner)
         "\"parplan.io/index\":\"0\"%s},\"ownerReferences\":[{\"kind\":\"Job\",\"name\":\"g\","
         "\"uid\":\"%s\",\"controller\":true}]},\"spec\":{%s\"subdomain\":\"parplan-g\","
         "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"8\"}}}]}}",
-        name, name, bench->annotations, owner,
-        bench->annotations[0] ? "\"nodeName\":\"n1\"," : GATE);
+        name, name, fixture->annotations, owner,
+        fixture->annotations[0] ? "\"nodeName\":\"n1\"," : GATE);
     assert_true(bytes > 0 && (size_t)bytes < sizeof(text));
     struct pod_record *pod = pod_record_parse(text, (size_t)bytes, NULL);
     assert_non_null(pod);
-    assert_int_equal(gang_machine_set_pod(bench->machine, pod), 0);
+    assert_int_equal(gang_machine_set_pod(fixture->machine, pod), 0);
 }
 
 static void its_service_is_made_anew_for_a_job_of_the_same_name(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
-    set_owned(&bench, "a", "first");
-    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_SERVICE);
-    assert_string_equal(bench.node, "first");
-    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
-    assert_non_null(strstr(bench.annotations, "v1 id="));
-    set_owned(&bench, "a", "first");
-    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
+    set_owned(&fixture, "a", "first");
+    assert_int_equal(service_turn(&fixture, TASK_SUCCEEDED), TASK_SERVICE);
+    assert_string_equal(fixture.node, "first");
+    assert_int_equal(service_turn(&fixture, TASK_SUCCEEDED), TASK_NONE);
+    assert_non_null(strstr(fixture.annotations, "v1 id="));
+    set_owned(&fixture, "a", "first");
+    assert_int_equal(service_turn(&fixture, TASK_SUCCEEDED), TASK_NONE);
     /* The next one comes before the last one's Service has gone with its Job. */
-    gang_machine_remove_pod(bench.machine, "u-a");
-    set_owned(&bench, "b", "second");
-    assert_int_equal(service_turn(&bench, TASK_CONFLICT), TASK_SERVICE);
-    assert_string_equal(bench.node, "second");
-    assert_int_equal(service_turn(&bench, TASK_CONFLICT), TASK_NONE);
-    assert_int_equal(gang_machine_tick(bench.machine, 1100), 0);
-    assert_int_equal(service_turn(&bench, TASK_CONFLICT), TASK_SERVICE);
-    assert_int_equal(gang_machine_tick(bench.machine, 2200), 0);
-    assert_int_equal(service_turn(&bench, TASK_CONFLICT), TASK_NONE); /* twice as long */
-    assert_int_equal(gang_machine_tick(bench.machine, 3200), 0);
+    gang_machine_remove_pod(fixture.machine, "u-a");
+    set_owned(&fixture, "b", "second");
+    assert_int_equal(service_turn(&fixture, TASK_CONFLICT), TASK_SERVICE);
+    assert_string_equal(fixture.node, "second");
+    assert_int_equal(service_turn(&fixture, TASK_CONFLICT), TASK_NONE);
+    assert_int_equal(gang_machine_tick(fixture.machine, 1100), 0);
+    assert_int_equal(service_turn(&fixture, TASK_CONFLICT), TASK_SERVICE);
+    assert_int_equal(gang_machine_tick(fixture.machine, 2200), 0);
+    assert_int_equal(service_turn(&fixture, TASK_CONFLICT), TASK_NONE); /* twice as long */
+    assert_int_equal(gang_machine_tick(fixture.machine, 3200), 0);
     /* It is another gang's: that is told, and looked at again after minutes. */
-    assert_int_equal(service_turn(&bench, TASK_REFUSED), TASK_SERVICE);
-    assert_int_equal(gang_machine_tick(bench.machine, 303000), 0);
-    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
-    assert_int_equal(gang_machine_tick(bench.machine, 303300), 0);
-    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_SERVICE);
-    assert_int_equal(gang_machine_tick(bench.machine, 900000), 0);
-    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
+    assert_int_equal(service_turn(&fixture, TASK_REFUSED), TASK_SERVICE);
+    assert_int_equal(gang_machine_tick(fixture.machine, 303000), 0);
+    assert_int_equal(service_turn(&fixture, TASK_SUCCEEDED), TASK_NONE);
+    assert_int_equal(gang_machine_tick(fixture.machine, 303300), 0);
+    assert_int_equal(service_turn(&fixture, TASK_SUCCEEDED), TASK_SERVICE);
+    assert_int_equal(gang_machine_tick(fixture.machine, 900000), 0);
+    assert_int_equal(service_turn(&fixture, TASK_SUCCEEDED), TASK_NONE);
 }
 
-static void set_of_two_jobs(struct bench *bench, const char *name, unsigned index,
+static void set_of_two_jobs(struct machine_fixture *fixture, const char *name, unsigned index,
                             const char *version)
 {
     char text[1500];
@@ -274,32 +278,33 @@ static void set_of_two_jobs(struct bench *bench, const char *name, unsigned inde
         "\"parplan.io/index\":\"%u\"%s},\"ownerReferences\":[{\"kind\":\"Job\",\"name\":\"%s\","
         "\"uid\":\"%s\",\"controller\":true}]},\"spec\":{%s\"subdomain\":\"parplan-g\","
         "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"8\"}}}]}}",
-        name, name, version, index, bench->annotations, name, name,
-        bench->annotations[0] ? "\"nodeName\":\"n1\"," : GATE);
+        name, name, version, index, fixture->annotations, name, name,
+        fixture->annotations[0] ? "\"nodeName\":\"n1\"," : GATE);
     assert_true(bytes > 0 && (size_t)bytes < sizeof(text));
     struct pod_record *pod = pod_record_parse(text, (size_t)bytes, NULL);
     assert_non_null(pod);
-    assert_int_equal(gang_machine_set_pod(bench->machine, pod), 0);
+    assert_int_equal(gang_machine_set_pod(fixture->machine, pod), 0);
 }
 
 /* Their pods' indices are given by hand, and each changes after the other. */
 static void a_gang_of_two_jobs_has_one_service(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
-    set_of_two_jobs(&bench, "a", 0, "1");
-    set_of_two_jobs(&bench, "b", 1, "1");
-    assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_SERVICE);
-    bench.annotations[0] = '\0';
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
+    set_of_two_jobs(&fixture, "a", 0, "1");
+    set_of_two_jobs(&fixture, "b", 1, "1");
+    assert_int_equal(service_turn(&fixture, TASK_SUCCEEDED), TASK_SERVICE);
+    fixture.annotations[0] = '\0';
     for (unsigned version = 2; version < 6; version++) {
         const char text[2] = {(char)('0' + version)};
-        set_of_two_jobs(&bench, version % 2 ? "b" : "a", version % 2, text);
-        assert_int_equal(service_turn(&bench, TASK_SUCCEEDED), TASK_NONE);
+        set_of_two_jobs(&fixture, version % 2 ? "b" : "a", version % 2, text);
+        assert_int_equal(service_turn(&fixture, TASK_SUCCEEDED), TASK_NONE);
     }
 }
 
-static void set_of_job(struct bench *bench, const char *name, unsigned index, const char *owner)
+static void set_of_job(struct machine_fixture *fixture, const char *name, unsigned index,
+                       const char *owner)
 {
     char text[1500];
     int bytes = snprintf(
@@ -313,51 +318,51 @@ static void set_of_job(struct bench *bench, const char *name, unsigned index, co
     assert_true(bytes > 0 && (size_t)bytes < sizeof(text));
     struct pod_record *pod = pod_record_parse(text, (size_t)bytes, NULL);
     assert_non_null(pod);
-    assert_int_equal(gang_machine_set_pod(bench->machine, pod), 0);
+    assert_int_equal(gang_machine_set_pod(fixture->machine, pod), 0);
 }
 
 static void its_size_is_asked_for_again(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
-    set_of_job(&bench, "a", 0, "first");
-    assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
-    assert_int_equal(gang_machine_size(bench.machine, "d/g", 1, NULL), 0);
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
+    set_of_job(&fixture, "a", 0, "first");
+    assert_int_equal(machine_fixture_run(&fixture), TASK_ASK_SIZE);
+    assert_int_equal(gang_machine_size(fixture.machine, "d/g", 1, NULL), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_PATCH_POD);
     /* A larger Job of that name, whose pods are there before the last one's have gone. */
-    gang_machine_remove_pod(bench.machine, "u-a");
-    set_of_job(&bench, "b", 0, "second");
-    set_of_job(&bench, "c", 1, "second");
-    assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
-    assert_int_equal(gang_machine_size(bench.machine, "d/g", 2, NULL), 0);
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
-    assert_non_null(strstr(bench.said, "2 pods placed"));
+    gang_machine_remove_pod(fixture.machine, "u-a");
+    set_of_job(&fixture, "b", 0, "second");
+    set_of_job(&fixture, "c", 1, "second");
+    assert_int_equal(machine_fixture_run(&fixture), TASK_ASK_SIZE);
+    assert_int_equal(gang_machine_size(fixture.machine, "d/g", 2, NULL), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_PATCH_POD);
+    assert_non_null(strstr(fixture.said, "2 pods placed"));
     /* The same Job grows. */
-    set_of_job(&bench, "d", 2, "second");
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_int_equal(gang_machine_tick(bench.machine, 31000), 0);
-    assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
+    set_of_job(&fixture, "d", 2, "second");
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    assert_int_equal(gang_machine_tick(fixture.machine, 31000), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_ASK_SIZE);
 }
 
 /* Pods behind our gate are never seen by the scheduler: nobody else says why they wait. */
 static void what_its_owner_says_wrong_is_told(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
-    set_of_job(&bench, "a", 0, "first");
-    assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
-    assert_int_equal(gang_machine_size(bench.machine, "d/g", 0, "Job j runs 1 of its 2 pods"), 0);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_non_null(strstr(bench.said, "GangRefused: gang d/g: Job j runs 1 of its 2 pods\n"));
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
+    set_of_job(&fixture, "a", 0, "first");
+    assert_int_equal(machine_fixture_run(&fixture), TASK_ASK_SIZE);
+    assert_int_equal(gang_machine_size(fixture.machine, "d/g", 0, "Job j runs 1 of its 2 pods"), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    assert_non_null(strstr(fixture.said, "GangRefused: gang d/g: Job j runs 1 of its 2 pods\n"));
     /* It is mended. */
-    assert_int_equal(gang_machine_tick(bench.machine, 31000), 0);
-    assert_int_equal(bench_run(&bench), TASK_ASK_SIZE);
-    assert_int_equal(gang_machine_size(bench.machine, "d/g", 1, NULL), 0);
-    bench.said[0] = '\0';
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
-    assert_null(strstr(bench.said, "GangRefused"));
+    assert_int_equal(gang_machine_tick(fixture.machine, 31000), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_ASK_SIZE);
+    assert_int_equal(gang_machine_size(fixture.machine, "d/g", 1, NULL), 0);
+    fixture.said[0] = '\0';
+    assert_int_equal(machine_fixture_run(&fixture), TASK_PATCH_POD);
+    assert_null(strstr(fixture.said, "GangRefused"));
 }
 
 static void a_gang_without_a_size_is_told_so(void **state)
@@ -367,27 +372,27 @@ static void a_gang_without_a_size_is_told_so(void **state)
         "{\"metadata\":{\"name\":\"a\",\"namespace\":\"d\",\"uid\":\"u-a\",\"labels\":{"
         "\"parplan.io/gang\":\"g\"}},\"spec\":{" GATE "\"containers\":[{\"name\":\"c\","
         "\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"8\"}}}]}}";
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
     struct pod_record *pod = pod_record_parse(text, sizeof(text) - 1, NULL);
     assert_non_null(pod);
-    assert_int_equal(gang_machine_set_pod(bench.machine, pod), 0);
-    assert_int_equal(bench_run(&bench), TASK_NONE);
-    assert_string_equal(bench.said, "GangRefused: gang d/g: nothing says how many pods it has; "
-                                    "set annotation parplan.io/size\n");
+    assert_int_equal(gang_machine_set_pod(fixture.machine, pod), 0);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_NONE);
+    assert_string_equal(fixture.said, "GangRefused: gang d/g: nothing says how many pods it has; "
+                                      "set annotation parplan.io/size\n");
 }
 
 static void nothing_passes_before_it_has_synced(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
     const struct gang_machine_settings settings = {.release_milliseconds = 1};
     CLEANUP(gang_machine)
     struct gang_machine *fresh = gang_machine_create(&settings, NULL);
     assert_non_null(fresh);
     const struct pod_words words = {.name = "o"};
-    CLEANUP(pod_record) struct pod_record *pod = bench_pod_of(&words);
+    CLEANUP(pod_record) struct pod_record *pod = machine_fixture_pod_of(&words);
     const char *name = "n1";
     bool passes[1], allowed[1];
     char text[ANSWER_TEXT_BYTES];
@@ -447,99 +452,100 @@ static void answers_five_thousand_names(void **state)
     static char names[5000][16];
     static const char *list[5000];
     static bool passes[5000];
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
     const struct pod_words first = {.name = "a", .gang = "g", .index = "0"};
     const struct pod_words second = {.name = "b", .gang = "g", .index = "1"};
-    bench_set_pod(&bench, &first);
-    bench_set_pod(&bench, &second);
-    assert_int_equal(bench_run(&bench), TASK_PATCH_POD);
+    machine_fixture_set_pod(&fixture, &first);
+    machine_fixture_set_pod(&fixture, &second);
+    assert_int_equal(machine_fixture_run(&fixture), TASK_PATCH_POD);
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         snprintf(names[i], sizeof(names[i]), "node-%zu", i);
         list[i] = names[i];
     }
     list[17] = "n1";
     const struct pod_words words = {.name = "o"};
-    CLEANUP(pod_record) struct pod_record *pod = bench_pod_of(&words);
+    CLEANUP(pod_record) struct pod_record *pod = machine_fixture_pod_of(&words);
     struct gang_answer answer;
-    gang_answer_filter(bench.machine, &policy_default, pod, list, COUNT_OF(list), passes, &answer);
+    gang_answer_filter(fixture.machine, &policy_default, pod, list, COUNT_OF(list), passes,
+                       &answer);
     assert_int_equal(answer.kind, ANSWER_SOME);
     assert_false(passes[17]);
     assert_true(passes[18]);
 }
 
 /* The pod of the next patch, which is answered so; "": none is due. */
-static const char *patched_next(struct bench *bench, enum gang_task_result result)
+static const char *patched_next(struct machine_fixture *fixture, enum gang_task_result result)
 {
     for (;;) {
         struct gang_task task;
-        assert_int_equal(gang_machine_next(bench->machine, &task), 0);
+        assert_int_equal(gang_machine_next(fixture->machine, &task), 0);
         bool patch = task.kind == TASK_PATCH_POD;
         if (task.kind == TASK_NONE)
             return "";
         if (patch)
-            snprintf(bench->patched, sizeof(bench->patched), "%s", task.pod);
+            snprintf(fixture->patched, sizeof(fixture->patched), "%s", task.pod);
         if (task.kind == TASK_PLAN)
-            assert_int_equal(
-                gang_machine_planned(bench->machine, task.problem, fake_planner_plan(task.problem)),
-                0);
+            assert_int_equal(gang_machine_planned(fixture->machine, task.problem,
+                                                  fake_planner_plan(task.problem)),
+                             0);
         assert_int_equal(
-            gang_machine_finished(bench->machine, &task, patch ? result : TASK_SUCCEEDED), 0);
+            gang_machine_finished(fixture->machine, &task, patch ? result : TASK_SUCCEEDED), 0);
         if (patch)
-            return bench->patched;
+            return fixture->patched;
     }
 }
 
 static void what_is_refused_waits_for_another_pod_or_minutes(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
     struct pod_words first = {.name = "a", .gang = "g", .index = "0", .spec = GATE};
     struct pod_words second = {.name = "b", .gang = "g", .index = "1", .spec = GATE};
-    bench_set_pod(&bench, &first);
-    bench_set_pod(&bench, &second);
-    assert_string_equal(patched_next(&bench, TASK_REFUSED), "a");
+    machine_fixture_set_pod(&fixture, &first);
+    machine_fixture_set_pod(&fixture, &second);
+    assert_string_equal(patched_next(&fixture, TASK_REFUSED), "a");
     static const uint64_t quiet[] = {1000, 17000, 60000, 299000};
     for (size_t i = 0; i < COUNT_OF(quiet); i++) {
-        assert_int_equal(gang_machine_tick(bench.machine, quiet[i]), 0);
-        assert_string_equal(patched_next(&bench, TASK_REFUSED), "");
+        assert_int_equal(gang_machine_tick(fixture.machine, quiet[i]), 0);
+        assert_string_equal(patched_next(&fixture, TASK_REFUSED), "");
     }
     first.version = "2"; /* it changed, and the same may be taken now */
-    bench_set_pod(&bench, &first);
-    assert_string_equal(patched_next(&bench, TASK_REFUSED), "a");
-    assert_int_equal(gang_machine_tick(bench.machine, 598000), 0);
-    assert_string_equal(patched_next(&bench, TASK_REFUSED), "");
-    assert_int_equal(gang_machine_tick(bench.machine, 600000), 0);
-    assert_string_equal(patched_next(&bench, TASK_SUCCEEDED), "a");
+    machine_fixture_set_pod(&fixture, &first);
+    assert_string_equal(patched_next(&fixture, TASK_REFUSED), "a");
+    assert_int_equal(gang_machine_tick(fixture.machine, 598000), 0);
+    assert_string_equal(patched_next(&fixture, TASK_REFUSED), "");
+    assert_int_equal(gang_machine_tick(fixture.machine, 600000), 0);
+    assert_string_equal(patched_next(&fixture, TASK_SUCCEEDED), "a");
     first.version = "3";
     first.annotations = ",\"parplan.io/plan\":\"\"";
     /* A conflict is tried again soon, as before. */
-    bench_set_pod(&bench, &first);
-    assert_string_equal(patched_next(&bench, TASK_CONFLICT), "a");
-    assert_int_equal(gang_machine_tick(bench.machine, 602000), 0);
-    assert_string_equal(patched_next(&bench, TASK_CONFLICT), "a");
+    machine_fixture_set_pod(&fixture, &first);
+    assert_string_equal(patched_next(&fixture, TASK_CONFLICT), "a");
+    assert_int_equal(gang_machine_tick(fixture.machine, 602000), 0);
+    assert_string_equal(patched_next(&fixture, TASK_CONFLICT), "a");
 }
 
 /* What failed for the last one says nothing of the next. */
 static void a_new_pod_of_an_index_starts_afresh(void **state)
 {
     (void)state;
-    CLEANUP_DONE(bench) struct bench bench;
-    bench_init(&bench);
+    CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+    machine_fixture_init(&fixture);
     struct pod_words pod = {.name = "a", .gang = "g", .index = "0", .size = "1", .spec = GATE};
-    bench_set_pod(&bench, &pod);
+    machine_fixture_set_pod(&fixture, &pod);
     for (uint64_t now = 0; now < 100000; now += 20000) {
-        assert_int_equal(gang_machine_tick(bench.machine, now), 0);
-        assert_string_equal(patched_next(&bench, TASK_FAILED), "a");
+        assert_int_equal(gang_machine_tick(fixture.machine, now), 0);
+        assert_string_equal(patched_next(&fixture, TASK_FAILED), "a");
     }
     pod.name = "b";
-    bench_set_pod(&bench, &pod);
-    gang_machine_remove_pod(bench.machine, "u-a");
-    assert_int_equal(gang_machine_tick(bench.machine, 200000), 0);
-    assert_string_equal(patched_next(&bench, TASK_FAILED), "b");
-    assert_int_equal(gang_machine_tick(bench.machine, 202000), 0);
-    assert_string_equal(patched_next(&bench, TASK_FAILED), "b");
+    machine_fixture_set_pod(&fixture, &pod);
+    gang_machine_remove_pod(fixture.machine, "u-a");
+    assert_int_equal(gang_machine_tick(fixture.machine, 200000), 0);
+    assert_string_equal(patched_next(&fixture, TASK_FAILED), "b");
+    assert_int_equal(gang_machine_tick(fixture.machine, 202000), 0);
+    assert_string_equal(patched_next(&fixture, TASK_FAILED), "b");
 }
 
 int main(void)

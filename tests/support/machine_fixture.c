@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/support/gang_bench.h"
+#include "tests/support/machine_fixture.h"
 #include "tests/support/fake_planner.h"
 #include "tests/support/unit_test.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void bench_set_node(struct bench *bench, const char *name, bool ready)
+void machine_fixture_set_node(struct machine_fixture *fixture, const char *name, bool ready)
 {
     char text[400];
     int bytes =
@@ -17,36 +17,36 @@ void bench_set_node(struct bench *bench, const char *name, bool ready)
                  name, name, ready ? "True" : "False");
     struct node_record *node = node_record_parse(text, (size_t)bytes, NULL);
     assert_non_null(node);
-    assert_int_equal(gang_machine_set_node(bench->machine, node), 0);
+    assert_int_equal(gang_machine_set_node(fixture->machine, node), 0);
 }
 
-void bench_init(struct bench *bench)
+void machine_fixture_init(struct machine_fixture *fixture)
 {
-    *bench = (struct bench){.gpus = gpu_catalogue_builtin(NULL),
-                            .presets = preset_catalogue_builtin(NULL)};
-    assert_true(bench->gpus && bench->presets);
+    *fixture = (struct machine_fixture){.gpus = gpu_catalogue_builtin(NULL),
+                                        .presets = preset_catalogue_builtin(NULL)};
+    assert_true(fixture->gpus && fixture->presets);
     const struct gang_machine_settings settings = {.release_milliseconds = 60000,
                                                    .retry_milliseconds = 30000,
                                                    .settle_milliseconds = UINT64_MAX,
-                                                   .view = {.presets = bench->presets,
-                                                            .gpus = bench->gpus,
+                                                   .view = {.presets = fixture->presets,
+                                                            .gpus = fixture->gpus,
                                                             .keys = fabric_label_keys_default()}};
-    bench->machine = gang_machine_create(&settings, NULL);
-    assert_non_null(bench->machine);
-    gang_machine_lead(bench->machine, true);
-    gang_machine_begin_list(bench->machine, LIST_NODES);
-    bench_set_node(bench, "n1", true);
-    bench_set_node(bench, "n2", true);
-    assert_int_equal(gang_machine_end_list(bench->machine, LIST_NODES), 0);
-    gang_machine_begin_list(bench->machine, LIST_PODS);
-    assert_int_equal(gang_machine_end_list(bench->machine, LIST_PODS), 0);
+    fixture->machine = gang_machine_create(&settings, NULL);
+    assert_non_null(fixture->machine);
+    gang_machine_lead(fixture->machine, true);
+    gang_machine_begin_list(fixture->machine, LIST_NODES);
+    machine_fixture_set_node(fixture, "n1", true);
+    machine_fixture_set_node(fixture, "n2", true);
+    assert_int_equal(gang_machine_end_list(fixture->machine, LIST_NODES), 0);
+    gang_machine_begin_list(fixture->machine, LIST_PODS);
+    assert_int_equal(gang_machine_end_list(fixture->machine, LIST_PODS), 0);
 }
 
-void bench_done(struct bench *bench)
+void machine_fixture_done(struct machine_fixture *fixture)
 {
-    gang_machine_free(bench->machine);
-    gpu_catalogue_free(bench->gpus);
-    preset_catalogue_free(bench->presets);
+    gang_machine_free(fixture->machine);
+    gpu_catalogue_free(fixture->gpus);
+    preset_catalogue_free(fixture->presets);
 }
 
 static const char *or_else(const char *text, const char *other) { return text ? text : other; }
@@ -87,7 +87,7 @@ static void write_pod(const struct pod_words *words, struct text_buffer *out)
                     or_else(words->phase, "Pending"));
 }
 
-struct pod_record *bench_pod_of(const struct pod_words *words)
+struct pod_record *machine_fixture_pod_of(const struct pod_words *words)
 {
     struct error_info err = {.kind = ERROR_NONE};
     CLEANUP_DONE(text_buffer) struct text_buffer text;
@@ -100,45 +100,47 @@ struct pod_record *bench_pod_of(const struct pod_words *words)
     return pod;
 }
 
-void bench_set_pod(struct bench *bench, const struct pod_words *words)
+void machine_fixture_set_pod(struct machine_fixture *fixture, const struct pod_words *words)
 {
-    assert_int_equal(gang_machine_set_pod(bench->machine, bench_pod_of(words)), 0);
+    assert_int_equal(gang_machine_set_pod(fixture->machine, machine_fixture_pod_of(words)), 0);
 }
 
 /* Carries out all that is to be done but patches; stops at the first patch or deletion, which it
  * answers as done, and returns its kind. */
-enum gang_task_kind bench_run(struct bench *bench)
+enum gang_task_kind machine_fixture_run(struct machine_fixture *fixture)
 {
     for (unsigned turn = 0; turn < 100; turn++) {
         struct gang_task task;
-        assert_int_equal(gang_machine_next(bench->machine, &task), 0);
+        assert_int_equal(gang_machine_next(fixture->machine, &task), 0);
         enum gang_task_kind kind = task.kind;
         if (kind == TASK_NONE)
             return TASK_NONE;
         if (kind == TASK_EVENT)
-            snprintf(bench->said + strlen(bench->said), sizeof(bench->said) - strlen(bench->said),
-                     "%s: %s\n", task.reason, task.message);
+            snprintf(fixture->said + strlen(fixture->said),
+                     sizeof(fixture->said) - strlen(fixture->said), "%s: %s\n", task.reason,
+                     task.message);
         if (kind == TASK_PLAN) {
-            struct gang_plan *plan = bench->no_spare ? fake_planner_no_spare(task.problem)
-                                                     : fake_planner_plan(task.problem);
+            struct gang_plan *plan = fixture->no_spare ? fake_planner_no_spare(task.problem)
+                                                       : fake_planner_plan(task.problem);
             assert_non_null(plan);
-            assert_int_equal(gang_machine_planned(bench->machine, task.problem, plan), 0);
+            assert_int_equal(gang_machine_planned(fixture->machine, task.problem, plan), 0);
         }
-        bench->services += kind == TASK_SERVICE;
+        fixture->services += kind == TASK_SERVICE;
         bool stops = kind == TASK_PATCH_POD || kind == TASK_DELETE_POD || kind == TASK_ASK_SIZE;
         if (stops) {
-            snprintf(bench->patched, sizeof(bench->patched), "%s", task.pod);
-            snprintf(bench->node, sizeof(bench->node), "%s", task.node ? task.node : "");
-            bench->released = task.release;
-            bench->annotations[0] = '\0';
+            snprintf(fixture->patched, sizeof(fixture->patched), "%s", task.pod);
+            snprintf(fixture->node, sizeof(fixture->node), "%s", task.node ? task.node : "");
+            fixture->released = task.release;
+            fixture->annotations[0] = '\0';
             for (size_t i = 0; i < task.annotations.count; i++) {
                 assert_true(gang_annotation_is_output(task.annotations.labels[i].key));
-                snprintf(bench->annotations + strlen(bench->annotations),
-                         sizeof(bench->annotations) - strlen(bench->annotations), ",\"%s\":\"%s\"",
-                         task.annotations.labels[i].key, task.annotations.labels[i].value);
+                snprintf(fixture->annotations + strlen(fixture->annotations),
+                         sizeof(fixture->annotations) - strlen(fixture->annotations),
+                         ",\"%s\":\"%s\"", task.annotations.labels[i].key,
+                         task.annotations.labels[i].value);
             }
         }
-        assert_int_equal(gang_machine_finished(bench->machine, &task, TASK_SUCCEEDED), 0);
+        assert_int_equal(gang_machine_finished(fixture->machine, &task, TASK_SUCCEEDED), 0);
         if (stops)
             return kind;
     }
@@ -146,34 +148,35 @@ enum gang_task_kind bench_run(struct bench *bench)
     return TASK_NONE;
 }
 
-enum answer_kind bench_ask(struct bench *bench, const struct pod_words *words, const char *node,
-                           struct gang_answer *ret)
+enum answer_kind machine_fixture_ask(struct machine_fixture *fixture, const struct pod_words *words,
+                                     const char *node, struct gang_answer *ret)
 {
     static bool passes[1];
-    CLEANUP(pod_record) struct pod_record *pod = bench_pod_of(words);
-    gang_answer_filter(bench->machine, &policy_default, pod, &node, 1, passes, ret);
+    CLEANUP(pod_record) struct pod_record *pod = machine_fixture_pod_of(words);
+    gang_answer_filter(fixture->machine, &policy_default, pod, &node, 1, passes, ret);
     return ret->kind;
 }
 
-void bench_expect_placed(struct bench *bench, const char *pod, const char *node)
+void machine_fixture_expect_placed(struct machine_fixture *fixture, const char *pod,
+                                   const char *node)
 {
-    assert_int_equal(bench_run(bench), TASK_PATCH_POD);
-    assert_string_equal(bench->patched, pod);
-    assert_string_equal(bench->node, node);
+    assert_int_equal(machine_fixture_run(fixture), TASK_PATCH_POD);
+    assert_string_equal(fixture->patched, pod);
+    assert_string_equal(fixture->node, node);
 }
 
-void bench_expect_said(const struct bench *bench, const char *words)
+void machine_fixture_expect_said(const struct machine_fixture *fixture, const char *words)
 {
-    if (!strstr(bench->said, words))
-        fail_msg("'%s' is not in what was said:\n%s", words, bench->said);
+    if (!strstr(fixture->said, words))
+        fail_msg("'%s' is not in what was said:\n%s", words, fixture->said);
 }
 
-const char *bench_planned(const struct bench *bench, const char *words)
+const char *machine_fixture_planned(const struct machine_fixture *fixture, const char *words)
 {
-    return strstr(bench->annotations, words);
+    return strstr(fixture->annotations, words);
 }
 
-void bench_set_released(struct bench *bench, struct released_gang *ret)
+void machine_fixture_set_released(struct machine_fixture *fixture, struct released_gang *ret)
 {
     ret->first = (struct pod_words){
         .name = "a", .gang = "g", .index = "0", .job = "x", .created = "2026-01-01T00:00:00Z"};
@@ -181,13 +184,13 @@ void bench_set_released(struct bench *bench, struct released_gang *ret)
     ret->second.name = "b";
     ret->second.index = "1";
     ret->first.spec = ret->second.spec = GATE;
-    bench_set_pod(bench, &ret->first);
-    bench_set_pod(bench, &ret->second);
-    assert_int_equal(bench_run(bench), TASK_PATCH_POD);
-    assert_non_null(bench_planned(bench, "nodes=n[1-2]"));
-    snprintf(ret->outputs, sizeof(ret->outputs), "%s%s", bench->annotations, RELEASED("n1"));
+    machine_fixture_set_pod(fixture, &ret->first);
+    machine_fixture_set_pod(fixture, &ret->second);
+    assert_int_equal(machine_fixture_run(fixture), TASK_PATCH_POD);
+    assert_non_null(machine_fixture_planned(fixture, "nodes=n[1-2]"));
+    snprintf(ret->outputs, sizeof(ret->outputs), "%s%s", fixture->annotations, RELEASED("n1"));
     ret->first.annotations = ret->outputs;
     ret->first.spec = ON("n1");
     ret->first.version = "2";
-    bench_set_pod(bench, &ret->first);
+    machine_fixture_set_pod(fixture, &ret->first);
 }

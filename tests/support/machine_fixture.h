@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gang_bench: a gang_machine that leads, with two nodes, for unit tests: pods in few words, and
- * what the machine wants done carried out step by step.
+ * machine_fixture: a gang_machine that leads, with two nodes, for unit tests: pods in few words,
+ * and what the machine wants done carried out step by step.
  */
-#ifndef TESTS_SUPPORT_GANG_BENCH_H
-#define TESTS_SUPPORT_GANG_BENCH_H
+#ifndef TESTS_SUPPORT_MACHINE_FIXTURE_H
+#define TESTS_SUPPORT_MACHINE_FIXTURE_H
 
 #include "k8s_extender/gang/gang_answer.h"
 
-struct bench {
+struct machine_fixture {
     struct gpu_catalogue *gpus;
     struct preset_catalogue *presets;
     struct gang_machine *machine;
     char said[4096]; /* the events, a line each */
     char patched[200], node[64], annotations[2000];
     bool released;
-    bool no_spare; /* set it: plans are fake_planner_no_spare's */
+    bool no_spare;     /* set it: plans are fake_planner_no_spare's */
     unsigned services; /* that were asked for */
 };
 
@@ -48,24 +48,25 @@ struct released_gang {
     char outputs[2500];
 };
 
-void bench_init(struct bench *bench); /* n1 and n2 of 8 GPUs are there */
-void bench_done(struct bench *bench);
-void bench_set_node(struct bench *bench, const char *name, bool ready);
-struct pod_record *bench_pod_of(const struct pod_words *words);
-void bench_set_pod(struct bench *bench, const struct pod_words *words);
+void machine_fixture_init(struct machine_fixture *fixture); /* n1 and n2 of 8 GPUs are there */
+void machine_fixture_done(struct machine_fixture *fixture);
+void machine_fixture_set_node(struct machine_fixture *fixture, const char *name, bool ready);
+struct pod_record *machine_fixture_pod_of(const struct pod_words *words);
+void machine_fixture_set_pod(struct machine_fixture *fixture, const struct pod_words *words);
 /* Carries out all that is to be done but patches; stops at the first patch or deletion, which it
  * answers as done, and returns its kind. */
-enum gang_task_kind bench_run(struct bench *bench);
+enum gang_task_kind machine_fixture_run(struct machine_fixture *fixture);
 /* What the scheduler hears of that pod on that node. */
-enum answer_kind bench_ask(struct bench *bench, const struct pod_words *words, const char *node,
-                           struct gang_answer *ret);
+enum answer_kind machine_fixture_ask(struct machine_fixture *fixture, const struct pod_words *words,
+                                     const char *node, struct gang_answer *ret);
 /* The next that is to be done is a patch of that pod, which gives it that node. */
-void bench_expect_placed(struct bench *bench, const char *pod, const char *node);
+void machine_fixture_expect_placed(struct machine_fixture *fixture, const char *pod,
+                                   const char *node);
 /* That those words were said; where they stand among the annotations last patched, or NULL. */
-void bench_expect_said(const struct bench *bench, const char *words);
-const char *bench_planned(const struct bench *bench, const char *words);
-void bench_set_released(struct bench *bench, struct released_gang *ret);
+void machine_fixture_expect_said(const struct machine_fixture *fixture, const char *words);
+const char *machine_fixture_planned(const struct machine_fixture *fixture, const char *words);
+void machine_fixture_set_released(struct machine_fixture *fixture, struct released_gang *ret);
 
-DEFINE_CLEANUP_DONE(bench);
+DEFINE_CLEANUP_DONE(machine_fixture);
 
 #endif
