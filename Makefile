@@ -631,12 +631,14 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/live_config_test.c \
 	tests/unit/k8s_extender/api_client_test.c \
 	tests/unit/k8s_extender/api_stop_test.c \
+	tests/unit/k8s_extender/api_credentials_test.c \
 	tests/unit/k8s_extender/api_config_test.c \
 	tests/unit/k8s_extender/backoff_test.c \
 	tests/unit/k8s_extender/gang_service_test.c \
 	tests/unit/k8s_extender/gang_size_test.c \
 	tests/unit/k8s_extender/json_splitter_test.c \
 	tests/unit/k8s_extender/lease_decision_test.c \
+	tests/unit/k8s_extender/lease_test.c \
 	tests/unit/k8s_extender/list_watch_test.c \
 	tests/unit/k8s_extender/pod_event_test.c \
 	tests/unit/k8s_extender/pod_patch_test.c \
@@ -886,6 +888,7 @@ BENCH_TOOLS := \
 
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
+	tests/support/api_peer.c \
 	tests/support/argument_list.c \
 	tests/support/time_order.c \
 	tests/support/fake_planner.c \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/api/gang_size.h"
 #include "tests/support/fake_api.h"
+#include "tests/support/api_peer.h"
 #include "tests/support/unit_test.h"
 
 #include <string.h>
@@ -141,12 +142,75 @@ static void bounds_the_values_of_an_owner(void **state)
                         "50000 are taken; set annotation parplan.io/size");
 }
 
+static void answer_sizes(struct api_peer *peer, struct fake_exchange *exchange)
+{
+    (void)peer;
+    if (strstr(exchange->request, "/jobs/good "))
+        fake_api_answer(exchange, 200, "", "{\"spec\":{\"parallelism\":4}}");
+    else if (strstr(exchange->request, "/jobs/gone "))
+        fake_api_answer(exchange, 404, "",
+                        "{\"kind\":\"Status\",\"code\":404,\"details\":{\"name\":\"gone\"}}");
+    else if (strstr(exchange->request, "/jobs/closed "))
+        fake_api_answer(exchange, 403, "", "{\"kind\":\"Status\",\"message\":\"not yours\"}");
+    else if (strstr(exchange->request, "/jobs/busy "))
+        fake_api_answer(exchange, 503, "", "");
+    else if (strstr(exchange->request, "/jobsets/set "))
+        fake_api_answer(exchange, 200, "",
+                        "{\"spec\":{\"replicatedJobs\":[{\"name\":\"w\",\"replicas\":3}]}}");
+    else if (strstr(exchange->request, "v1alpha3/namespaces/a/podgroups/p "))
+        fake_api_answer(exchange, 200, "",
+                        "{\"spec\":{\"schedulingPolicy\":{\"gang\":{\"minCount\":6}}}}");
+    else
+        fake_api_answer(exchange, 404, "", "404 page not found\n");
+}
+
+static void sizes_are_asked_for(void **state)
+{
+    (void)state;
+    UNIT_TEST_SKIP_TORTURE();
+    static const struct {
+        enum gang_size_from from;
+        const char *name;
+        int result;
+        unsigned pods;
+        const char *words;
+    } asked[] = {
+        {GANG_SIZE_OF_JOB, "good", 0, 4, ""},
+        {GANG_SIZE_OF_JOB, "gone", 0, 0, "Job a/gone is not there"},
+        {GANG_SIZE_OF_JOB, "closed", 0, 0, "403: not yours"},
+        {GANG_SIZE_OF_JOB, "busy", -1, 0, "Job a/busy: 503"},
+        {GANG_SIZE_OF_POD_GROUP, "p", 0, 6, ""},
+        {GANG_SIZE_OF_POD_GROUP, "q", 0, 0, "PodGroup a/q: the cluster has no such kind"},
+        {GANG_SIZE_OF_JOBSET, "s", 0, 0,
+         "JobSet a/s: the cluster has no such kind (/apis/jobset.x-k8s.io/v1alpha2)"},
+        {GANG_SIZE_OF_JOBSET, "set/w", 0, 3, ""},
+        {GANG_SIZE_OF_JOBSET, "set/v", 0, 0, "JobSet set has no replicatedJob v"},
+        {GANG_SIZE_GIVEN, "g", 0, 0, "nobody knows"},
+    };
+    struct api_peer peer = {.answer = answer_sizes};
+    struct error_info none = {.kind = ERROR_NONE};
+    api_peer_start(&peer);
+    CLEANUP(api_client) struct api_client *client = api_peer_connect(&peer, &none);
+    assert_non_null(client);
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        struct error_info err = {.kind = ERROR_NONE};
+        struct gang_size size = {.pods = 0};
+        int result = gang_size_ask(client, asked[i].from, "a", asked[i].name, &size, &err);
+        const char *words = result < 0 ? err.text : size.problem;
+        if (result != asked[i].result || size.pods != asked[i].pods ||
+            !strstr(words, asked[i].words))
+            fail_msg("row %zu: %d %u '%s'", i, result, size.pods, words);
+    }
+    api_peer_stop(&peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_sizes),
         cmocka_unit_test(reads_one_replicated_job),
         cmocka_unit_test(bounds_the_values_of_an_owner),
+        cmocka_unit_test(sizes_are_asked_for),
     };
     return unit_test_main("k8s_extender/gang_size", tests, COUNT_OF(tests));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/api/pod_event.h"
 #include "k8s_extender/api/request_text.h"
+#include "tests/support/api_peer.h"
 #include "tests/support/unit_test.h"
 
 #include <string.h>
@@ -192,6 +193,41 @@ static void fails_cleanly_without_memory(void **state)
     unit_test_expect_clean_failures(request_once, &event);
 }
 
+/* The first event is there already (another replica made it), then it is counted. */
+static void answer_events(struct api_peer *peer, struct fake_exchange *exchange)
+{
+    (void)peer;
+    bool post = strncmp(exchange->request, "POST ", 5) == 0;
+    fake_api_answer(exchange, post ? 409 : 200, "", "{}");
+}
+
+static void events_are_counted_up(void **state)
+{
+    (void)state;
+    UNIT_TEST_SKIP_TORTURE();
+    static struct event_memory memory;
+    const struct pod_event event = {
+        .namespace = "a", .name = "p", .uid = "u", .reason = "GangWaits", .message = "m"};
+    struct api_peer peer = {.answer = answer_events};
+    struct error_info err = {.kind = ERROR_NONE};
+    memset(&memory, 0, sizeof(memory));
+    api_peer_start(&peer);
+    CLEANUP(api_client) struct api_client *client = api_peer_connect(&peer, &err);
+    assert_non_null(client);
+    static const uint64_t at[] = {1000, 2000, 3000, 62000, 63000};
+    for (size_t i = 0; i < COUNT_OF(at); i++)
+        if (pod_event_send(client, &memory, &event, at[i], NOON, &err) < 0)
+            fail_msg("%zu: %s", i, err.text);
+    api_peer_stop(&peer);
+    const char *first = strstr(peer.log, "PATCH ");
+    assert_true(strncmp(peer.log, "POST /api/v1/namespaces/a/events ", 33) == 0);
+    assert_non_null(first);
+    assert_non_null(strstr(first, "{\"count\":2,"));
+    assert_non_null(strstr(first + 1, "PATCH "));
+    assert_non_null(strstr(first, "{\"count\":4,"));
+    assert_null(strstr(first, "{\"count\":5,"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +239,7 @@ int main(void)
         cmocka_unit_test(an_owner_is_named_by_its_kind),
         cmocka_unit_test(an_owner_is_told_of_few_things_a_minute),
         cmocka_unit_test(fails_cleanly_without_memory),
+        cmocka_unit_test(events_are_counted_up),
     };
     return unit_test_main("k8s_extender/pod_event", tests, COUNT_OF(tests));
 }
