@@ -572,6 +572,8 @@ UNIT_TESTS := \
 	tests/unit/k8s_extender/shared_text_test.c \
 	tests/unit/k8s_extender/http_bodies_test.c \
 	tests/unit/k8s_extender/http_server_test.c \
+	tests/unit/k8s_extender/http_limits_test.c \
+	tests/unit/k8s_extender/http_stop_test.c \
 	tests/unit/cli/child_output_test.c \
 	tests/unit/cli/command_options_test.c \
 	tests/unit/cli/command_test.c \
@@ -889,6 +891,7 @@ BENCH_TOOLS := \
 # Linked into every test, property, fuzz and bench program as needed.
 SUPPORT_SOURCES := \
 	tests/support/api_peer.c \
+	tests/support/http_fixture.c \
 	tests/support/argument_list.c \
 	tests/support/time_order.c \
 	tests/support/fake_planner.c \
