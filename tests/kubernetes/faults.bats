@@ -456,6 +456,36 @@ one_is_bound() {
     expect_placed right 16
 }
 
+# --- pods that users make to hurt --------------------------------------------------
+
+# post_hostile NAME NODE METADATA SPEC: a pod of 8 GPUs on the node, with more members.
+post_hostile() {
+    printf '{"metadata":{"name":"%s"%s},"spec":{"nodeName":"%s"%s,"containers":[{"name":"a","image":"a",
+        "resources":{"limits":{"nvidia.com/gpu":"8"}}%s}]}}' "$1" "$3" "$2" "$4" "$5" >"$BATS_TEST_TMPDIR/hostile"
+    api /api/v1/namespaces/default/pods --max-time 60 -H 'Content-Type: application/json' \
+        --data-binary "@$BATS_TEST_TMPDIR/hostile" >"$BATS_TEST_TMPDIR/made"
+}
+
+# repeat TEXT COUNT
+repeat() {
+    head -c "$2" /dev/zero | sed "s/\x0/$1/g"
+}
+
+@test "pods of deep managedFields, 6 MB of JSON, 100,000 empty members: their GPUs are counted, a gang is placed" {
+    post_hostile deep gpu-00 ',"managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1",
+        "fieldsType":"FieldsV1","fieldsV1":'"$(repeat '{"f:a":' 40){}$(repeat '}' 40)"'}]' '' ''
+    post_hostile large gpu-01 '' '' ',"args":["'"$(repeat '<' 1000000)"'"]'
+    post_hostile empties gpu-02 '' ',"imagePullSecrets":[{}'"$(repeat ',{}' 100000)"']' ''
+    expect_match "bytes of a pod" "$(api /api/v1/namespaces/default/pods/large | wc -c)" '^[6-9][0-9]{6}$'
+    expect_match "levels of a pod" "$(api /api/v1/namespaces/default/pods/deep | grep -o '"f:a"' | wc -l)" '^[4-9][0-9]$'
+    "$cluster" restart extender
+    wait_for 60 "readiness" extender_ready
+    submit_job train 29 tp=8 pp=1 dp=29 gate
+    expect_placed train 29
+    expect "nodes with hostile pods" "$(api_pods train | jq '[.items[].spec.nodeName | select(IN("gpu-00", "gpu-01", "gpu-02"))] | length')" 0
+    expect_match "kilobytes of memory" "$(extender_memory_kilobytes "$(program_pid extender)")" '^([1-9]?[0-9]{4}|1[0-4][0-9]{4})$'
+}
+
 # --- forged and broken requests ----------------------------------------------------
 
 # start_own [OPTION...]: another extender, which does not lead, as our child; $own_with is put before
