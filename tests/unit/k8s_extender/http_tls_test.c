@@ -242,7 +242,8 @@ static void takes_a_certificate_once_it_is_valid(void **state)
     struct error_info err = {.kind = ERROR_NONE};
     bool changed = false;
     start();
-    issue(ours, "server-two", 4, 3600, FOR_SERVERS);
+    static const struct tls_certificate coming = {"server-two", 4, 3600, FOR_SERVERS};
+    assert_int_equal(tls_authority_issue(ours, folder, &coming), 0);
     put("server-two.crt", "tls.crt");
     put("server-two.key", "tls.key");
     expect_reload(-1, false, "tls.crt: the certificate is not valid before 20");
@@ -252,7 +253,7 @@ static void takes_a_certificate_once_it_is_valid(void **state)
             fail_msg("said again: %s", err.text);
     }
     assert_true(changed);
-    expect("scheduler", "/closed", "200", "hello scheduler", "server-two");
+    expect("scheduler", "/closed", 200, "hello scheduler", "server-two");
     http_server_stop(server, 500);
 }
 
@@ -294,10 +295,10 @@ static void listens_on_where_new_certificates_cannot_be_served(void **state)
     assert_int_equal(result, -1);
     assert_non_null(strstr(err.text, "the http server cannot be started on port "));
     assert_false(changed);
-    expect("scheduler", "/closed", "200", "hello scheduler", "server-one");
+    expect("scheduler", "/closed", 200, "hello scheduler", "server-one");
     sleep(1); /* reload_seconds */
     expect_reload(0, true, "");
-    expect("scheduler", "/closed", "200", "hello scheduler", "server-two");
+    expect("scheduler", "/closed", 200, "hello scheduler", "server-two");
     http_server_stop(server, 500);
 }
 
