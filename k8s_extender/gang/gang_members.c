@@ -14,7 +14,7 @@
 
 #define SLOTS_AT_FIRST 16u
 #define SLOTS_FOR_A_POD 4u /* that is there */
-#define OWNER_NONE 2u /* the pods have none; units and digests of owners are odd */
+#define OWNER_NONE 2u      /* the pods have none; units and digests of owners are odd */
 /* RESOURCE_LIST_MAXIMUM_OTHERS names at their longest are a third of it. */
 #define REQUESTS_MAXIMUM_BYTES ((size_t)1 << 16)
 
@@ -246,6 +246,7 @@ static void set_state(struct gang_slot *slot)
         slot->state = SLOT_BOUND;
         slot->stray = !gang_promise_of(pod);
         slot->node = pod->node;
+        slot->condemned = slot->condemned && !slot->unless_bound;
     } else if (slot->sent_node) {
         slot->state = SLOT_PROMISED;
         slot->node = slot->sent_node;

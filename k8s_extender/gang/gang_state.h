@@ -44,14 +44,13 @@ struct gang_slot {
 
     /* What was asked of the API server for the pod of that uid; a new pod starts afresh. */
     char *uid;
-    uint64_t task;        /* under way; 0: none */
-    uint64_t quiet_until; /* nothing is asked again before */
-    unsigned failures;    /* of tasks in a row: each doubles the pause */
-    bool condemned;       /* to be deleted */
-    bool has_plan;        /* pod 0: it was answered that plan `acknowledged` stands there */
+    uint64_t task;                /* under way; 0: none */
+    uint64_t quiet_until;         /* nothing is asked again before */
+    unsigned failures;            /* of tasks in a row: each doubles the pause */
+    bool condemned, unless_bound; /* to be deleted; not once it is bound */
+    bool has_plan;                /* pod 0: it was answered that plan `acknowledged` stands there */
     char acknowledged[GANG_PLAN_ID_BYTES], asked_plan[GANG_PLAN_ID_BYTES];
-    char *asked_version; /* of the pod: the last patch was asked for on top of it; NULL: none, or a
-                          * newer version has been heard since */
+    char *asked_version; /* of the pod, as last patched; NULL: none, or a newer one has come */
     char *sent_node;     /* it was a release to that node, and may stand */
     bool uncertain;      /* it failed, and may have been applied all the same */
 };
@@ -137,10 +136,9 @@ struct gang_machine {
     uint64_t arrivals, numbers, now;
     uint64_t heard_frees, freed_at; /* something became free, and when that was noticed */
     bool leads, listed[LIST_COUNT], listing[LIST_COUNT];
-    bool settled;    /* the leader has heard what the last one wrote */
-    bool fresh_list; /* the list of pods under way began after gang_machine_lead */
-    uint64_t lead_since;
-    uint64_t planning; /* number of the plan that is asked for; 0: none */
+    bool settled;                  /* the leader has heard what the last one wrote */
+    bool fresh_list;               /* the list of pods under way began after gang_machine_lead */
+    uint64_t lead_since, planning; /* planning: number of the plan asked for; 0: none */
     struct cluster_view *view;
     uint64_t view_generation;
     struct gang_events events;

@@ -200,8 +200,10 @@ static bool condemn_group(struct gang *gang)
     for (uint32_t i = 0; i < gang->slot_count; i++) {
         struct gang_slot *slot = &gang->slots[i];
         bool placed = slot->state == SLOT_BOUND || slot->state == SLOT_PROMISED;
-        if (placed && !slot->condemned && gang_group_has(gang, i, 1u << FATE_LOST))
-            slot->condemned = any = true;
+        if (!placed || slot->condemned || !gang_group_has(gang, i, 1u << FATE_LOST))
+            continue;
+        slot->condemned = any = true;
+        slot->unless_bound = false;
     }
     return any;
 }

@@ -262,7 +262,7 @@ static void condemn_stranded(struct gang_machine *machine, struct gang *gang)
                  "so that its owner makes another",
                  gang->key, slot->pod->name, slot->node);
         gang_events_add(&machine->events, &gang->told, slot->pod, true, "GangPodStranded", text);
-        slot->condemned = true;
+        slot->condemned = slot->unless_bound = true;
     }
 }
 
@@ -288,7 +288,7 @@ static int withdraw(struct gang_machine *machine, struct gang *gang, struct gang
             continue;
         if (!slot->pinned || slot->sent_node)
             return gang_task_withdraw(machine, gang, i, ret);
-        slot->condemned = true;
+        slot->condemned = slot->unless_bound = true;
     }
     return delete_condemned(machine, gang, ret);
 }
@@ -435,8 +435,10 @@ static void watch_deadline(struct gang_machine *machine, struct gang *gang)
         tell_missing(machine, gang);
         bool condemned =
             gang->bound && strcmp(gang_input(gang, ANNOTATION_ON_PARTIAL), "delete") == 0;
-        for (uint32_t i = 0; condemned && i < gang->slot_count; i++)
+        for (uint32_t i = 0; condemned && i < gang->slot_count; i++) {
             gang->slots[i].condemned = gang->slots[i].pod != NULL;
+            gang->slots[i].unless_bound = false;
+        }
     }
     wait_until(gang, gang->deadline);
 }
