@@ -206,8 +206,9 @@ static void settle_made(struct gang *gang, bool fixed)
     /* Pod 0 has succeeded: what was made since stands nowhere, and when all have their place a
      * restart must know the same. */
     bool unwritten = gang_is_whole(gang) && gang_slot_is_done(gang, &gang->slots[0]);
-    if (gang->made && ((!fixed && gang->made_digest != gang->pods_digest) ||
-                       is_bound_by_hand(gang) || unwritten || gang->made->pods != gang->size))
+    bool stale = !fixed && (gang->made_digest != gang->pods_digest || gang->present < gang->size);
+    if (gang->made &&
+        (stale || is_bound_by_hand(gang) || unwritten || gang->made->pods != gang->size))
         drop_made(gang);
 }
 
