@@ -162,7 +162,7 @@ enum publisher_result publisher_turn(struct publisher *publisher, const char *te
     if (written)
         log_message(&publisher->settings.log, LOG_LEVEL_INFO, "node %s: topology written: %s", node,
                     words);
-    else if (!known || due)
+    else if (!known)
         log_message(&publisher->settings.log, LOG_LEVEL_INFO,
                     "node %s: its topology is as it was: %s", node, words);
     else if (publisher->trouble[0])
