@@ -66,9 +66,15 @@ void lease_free(struct lease *lease)
     memory_free(lease);
 }
 
+uint64_t lease_rest(const struct lease *lease, uint64_t now_milliseconds)
+{
+    uint64_t until = __atomic_load_n(&lease->holds_until_milliseconds, __ATOMIC_ACQUIRE);
+    return now_milliseconds < until ? until - now_milliseconds : 0;
+}
+
 bool lease_holds(const struct lease *lease, uint64_t now_milliseconds)
 {
-    return now_milliseconds < __atomic_load_n(&lease->holds_until_milliseconds, __ATOMIC_ACQUIRE);
+    return lease_rest(lease, now_milliseconds) > 0;
 }
 
 static void set_holds(struct lease *lease, uint64_t until_milliseconds)

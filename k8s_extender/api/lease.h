@@ -7,7 +7,8 @@
  * back on stop. Optimistic: PUT with the resourceVersion that was read. A renewal is one PUT,
  * without a GET. Needs get, create and update of leases.
  *
- * Not thread safe, but for lease_holds: another thread may ask it while lease_turn runs.
+ * Not thread safe, but for lease_holds and lease_rest: another thread may ask it while lease_turn
+ * runs.
  */
 #ifndef K8S_EXTENDER_API_LEASE_H
 #define K8S_EXTENDER_API_LEASE_H
@@ -39,6 +40,8 @@ bool lease_turn(struct lease *lease, struct api_client *client, uint64_t now_mil
 /* Whether we still lead at that moment, without asking anybody: renewed within the deadline,
  * counted from before the renewal was sent. */
 bool lease_holds(const struct lease *lease, uint64_t now_milliseconds);
+/* For how many milliseconds more; 0: it does not. */
+uint64_t lease_rest(const struct lease *lease, uint64_t now_milliseconds);
 /* Whether the Lease's resourceVersion went back since this was last asked: etcd was restored from a
  * backup, and what was heard of other objects is not what the cluster has. Not for another thread.
  */

@@ -79,6 +79,9 @@ bool extender_ready_locked(struct extender *extender, char *ret_why, size_t byte
 /* Before a task is taken, with the lock: leadership ends with the Lease's deadline, also where the
  * leader's thread did not run until now (all of this process was stopped). */
 void extender_end_lapsed_lead(struct extender *extender);
+/* How long what a worker writes to pods may take: until another leader may act at the soonest,
+ * API_REQUEST_SECONDS at most. */
+unsigned extender_write_seconds(struct extender *extender);
 /* Of the lists alone: whether this process may lead. */
 bool extender_has_lists(struct extender *extender);
 /* Since now it is heard again (trouble NULL), or not any more, and why; whether that is a change.

@@ -66,6 +66,18 @@ void extender_end_lapsed_lead(struct extender *extender)
         tell_leads(extender, false);
 }
 
+/* The next one sees that the Lease is not renewed, and then settles. */
+unsigned extender_write_seconds(struct extender *extender)
+{
+    pthread_mutex_lock(&extender->lock);
+    uint64_t rest =
+        extender->lease ? lease_rest(extender->lease, time_now_milliseconds()) / 1000 : 0;
+    pthread_mutex_unlock(&extender->lock);
+    uint64_t seconds =
+        rest + (LEASE_DURATION_SECONDS - LEASE_DEADLINE_SECONDS) + GANG_SETTLE_SECONDS;
+    return seconds < API_REQUEST_SECONDS ? (unsigned)seconds : API_REQUEST_SECONDS;
+}
+
 /* The first of a row of equal troubles. */
 static void note_trouble(struct extender *extender, const char *trouble, char last[TROUBLE_BYTES])
 {

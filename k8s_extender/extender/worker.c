@@ -145,6 +145,13 @@ static enum gang_task_result send(struct worker *worker, const struct gang_task 
     return TASK_FAILED;
 }
 
+static enum gang_task_result write_pod(struct worker *worker, const struct gang_task *task,
+                                       struct api_request *request)
+{
+    request->timeout_seconds = extender_write_seconds(worker->extender);
+    return send(worker, task, request);
+}
+
 static enum gang_task_result patch_pod(struct worker *worker, const struct gang_task *task,
                                        struct arena *arena)
 {
@@ -160,8 +167,9 @@ static enum gang_task_result patch_pod(struct worker *worker, const struct gang_
     };
     struct api_request request;
     struct error_info err = {.kind = ERROR_NONE};
-    return pod_patch_request(&change, arena, &request, &err) < 0 ? TASK_FAILED
-                                                                 : send(worker, task, &request);
+    return pod_patch_request(&change, arena, &request, &err) < 0
+               ? TASK_FAILED
+               : write_pod(worker, task, &request);
 }
 
 static void log_service(struct worker *worker, const struct gang_task *task,
@@ -256,7 +264,7 @@ static enum gang_task_result delete_pod(struct worker *worker, const struct gang
     return pod_delete_request(task->namespace, task->pod, task->uid, task->resource_version, arena,
                               &request, &err) < 0
                ? TASK_FAILED
-               : send(worker, task, &request);
+               : write_pod(worker, task, &request);
 }
 
 static enum gang_task_result write_event(struct worker *worker, const struct gang_task *task)

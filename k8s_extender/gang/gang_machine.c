@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SETTLE_MILLISECONDS 2000u
 #define PATIENCE_MILLISECONDS 600000u
 #define WAIT_MAXIMUM_MILLISECONDS 1000u
 #define EVENTS_FEW 8u     /* go before other tasks; of more … */
@@ -25,7 +24,7 @@ struct gang_machine *gang_machine_create(const struct gang_machine_settings *set
         return error_null(error_set_memory(err));
     machine->settings = *settings;
     if (!machine->settings.settle_milliseconds)
-        machine->settings.settle_milliseconds = SETTLE_MILLISECONDS;
+        machine->settings.settle_milliseconds = GANG_SETTLE_SECONDS * 1000u;
     if (!machine->settings.patience_milliseconds)
         machine->settings.patience_milliseconds = PATIENCE_MILLISECONDS;
     machine->state = cluster_state_create();
@@ -267,11 +266,16 @@ bool gang_machine_synced(const struct gang_machine *machine)
 }
 
 /* Who does not lead knows nothing but what the objects say. */
+/* But a release that is under way: it may still come to stand, when others have led meanwhile. */
 static void forget_tasks(struct gang *gang)
 {
     for (uint32_t i = 0; i < gang->slot_count; i++) {
-        gang_slot_forget(&gang->slots[i]);
-        gang->slots[i].fate = FATE_FINE;
+        struct gang_slot *slot = &gang->slots[i];
+        if (slot->task && slot->sent_node)
+            slot->condemned = slot->has_plan = false;
+        else
+            gang_slot_forget(slot);
+        slot->fate = FATE_FINE;
     }
     gang_plan_free(gang->made);
     gang->made = NULL;

@@ -39,7 +39,9 @@
  *
  * Only a leader asks for plans and writes; every machine that has synced answers. A new leader
  * first waits for a list of pods that began after gang_machine_lead, or settle_milliseconds: it
- * must have heard what the last one wrote. A late patch of an old leader fails by its precondition.
+ * must have heard what the last one wrote. Nothing that an old leader asked for may be written
+ * later than that: its owner bounds what each request may take. What this machine itself asked for
+ * when it led before, and is not answered, it remembers.
  */
 #ifndef K8S_EXTENDER_GANG_GANG_MACHINE_H
 #define K8S_EXTENDER_GANG_GANG_MACHINE_H
@@ -57,6 +59,8 @@ enum gang_phase {
     GANG_PHASE_COUNT
 };
 extern const char *const gang_phase_words[GANG_PHASE_COUNT];
+
+#define GANG_SETTLE_SECONDS 2u
 
 struct gang_machine_settings {
     uint64_t release_milliseconds;  /* from RELEASED until a pod must be bound: 60,000 */

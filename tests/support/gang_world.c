@@ -283,6 +283,8 @@ void world_lead(struct world *world, unsigned number)
     world->leader = WORLD_LEADER_NONE;
     if (number < WORLD_PROCESSES && world->processes[number].machine) {
         world->leader = number;
+        for (unsigned i = 0; i < WORLD_PROCESSES; i++)
+            world_cut_off(world, &world->processes[i], i == number);
         gang_machine_lead(world->processes[number].machine, true);
         /* Until everything is listed again it goes on with what it has heard so far. */
         world->processes[number].relists = true;

@@ -85,6 +85,7 @@ struct world_process {
     bool relists;            /* it has begun to lead, and is to list all pods again */
     struct gang_task tasks[WORLD_TASKS];
     bool zombie[WORLD_TASKS]; /* of a machine that is gone */
+    bool late[WORLD_TASKS];   /* another one leads since: it was applied before, or never will be */
     size_t task_count;
 };
 

@@ -192,6 +192,8 @@ static void add_foreign(struct world *world)
     pod->gang = (int)number;
     pod->unit = grows ? gang->unit : bare ? 0 : ++world->serials;
     pod->index = grows ? gang->size : world_draw(world, gang->size);
+    if (world_may_be_let_in(world, pod))
+        world->gangs[number].seen |= 1u << pod->index;
     pod->gpus = gang->gpus;
     pod->gated = world_chance(world, 50);
     snprintf(pod->name, sizeof(pod->name), "foreign-%u", pod->serial);

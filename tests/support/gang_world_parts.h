@@ -31,6 +31,7 @@ void world_lead(struct world *world, unsigned number);
 /* gang_world_server.c */
 /* Takes one task from the machine; false: there was none. */
 bool world_take_task(struct world_process *process);
+void world_cut_off(struct world *world, struct world_process *process, bool leads);
 void world_finish(struct world *world, struct world_process *process, size_t at, bool smooth);
 
 /* gang_world_events.c */

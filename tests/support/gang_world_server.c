@@ -88,15 +88,31 @@ static enum gang_task_result answer(struct world *world, const struct gang_task 
     return !smooth && writes && world_chance(world, 5) ? TASK_REFUSED : apply(world, task);
 }
 
+/* What others were about when one begins to lead has come to pass before it acts, or never will:
+ * requests are bounded (extender_write_seconds). */
+void world_cut_off(struct world *world, struct world_process *process, bool leads)
+{
+    for (size_t i = 0; i < process->task_count; i++) {
+        const struct gang_task *task = &process->tasks[i];
+        bool writes = task->kind == TASK_PATCH_POD || task->kind == TASK_DELETE_POD;
+        if (!writes || process->late[i] || (leads && !process->zombie[i]))
+            continue;
+        if (world_chance(world, 50))
+            (void)apply(world, task);
+        process->late[i] = true;
+    }
+}
+
 void world_finish(struct world *world, struct world_process *process, size_t at, bool smooth)
 {
     struct gang_task task = process->tasks[at];
-    bool zombie = process->zombie[at];
+    bool zombie = process->zombie[at], late = process->late[at];
     process->task_count--;
     memmove(&process->tasks[at], &process->tasks[at + 1],
             (process->task_count - at) * sizeof(task));
     memmove(&process->zombie[at], &process->zombie[at + 1], process->task_count - at);
-    bool lost = !smooth && world_chance(world, 10);
+    memmove(&process->late[at], &process->late[at + 1], process->task_count - at);
+    bool lost = late || (!smooth && world_chance(world, 10));
     enum gang_task_result result = lost ? TASK_FAILED : answer(world, &task, smooth);
     if (!smooth && !lost && result == TASK_SUCCEEDED && world_chance(world, 10))
         result = TASK_FAILED; /* applied all the same */
@@ -122,6 +138,7 @@ bool world_take_task(struct world_process *process)
     world_must(gang_machine_next(process->machine, task) == 0, "next");
     if (task->kind == TASK_NONE)
         return false;
-    process->zombie[process->task_count++] = false;
+    process->zombie[process->task_count] = process->late[process->task_count] = false;
+    process->task_count++;
     return true;
 }
