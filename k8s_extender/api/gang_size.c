@@ -267,8 +267,8 @@ static int read_answer(const struct size_source *source, const char *name,
         return 0;
     if (reason.kind == ERROR_MEMORY)
         return error_set_memory(err);
-    snprintf(ret->problem, sizeof(ret->problem), "%.64s: %.256s; set annotation parplan.io/size", name,
-             reason.text);
+    snprintf(ret->problem, sizeof(ret->problem), "%.64s: %.256s; set annotation parplan.io/size",
+             name, reason.text);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "k8s_extender/api/gang_size.h"
-#include "tests/support/fake_api.h"
 #include "tests/support/api_peer.h"
+#include "tests/support/fake_api.h"
 #include "tests/support/unit_test.h"
 
 #include <string.h>
