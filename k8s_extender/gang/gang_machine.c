@@ -265,8 +265,8 @@ bool gang_machine_synced(const struct gang_machine *machine)
     return machine->listed[LIST_NODES] && machine->listed[LIST_PODS];
 }
 
-/* Who does not lead knows nothing but what the objects say. */
-/* But a release that is under way: it may still come to stand, when others have led meanwhile. */
+/* Who does not lead knows nothing but what the objects say, and its own releases that are under
+ * way: they may still come to stand when it leads again. */
 static void forget_tasks(struct gang *gang)
 {
     for (uint32_t i = 0; i < gang->slot_count; i++) {
