@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define PROBLEM_MAXIMUM_BYTES ((size_t)64 << 20)
+#define KINDS_MAXIMUM 16u /* of pods, to a node */
 
 /* --- judging ----------------------------------------------------------------------- */
 
@@ -351,13 +352,22 @@ static bool kind_is_known(const struct demand *demand, const struct pod_record *
     return false;
 }
 
-static int find_kinds(const struct gang *gang, struct demand *demand, struct arena *arena)
+/* -1: out of memory; 1: too many: each node is asked for each, while everybody else waits. */
+static int find_kinds(struct gang *gang, struct demand *demand, struct arena *arena)
 {
-    demand->kinds = arena_allocate_array(arena, gang->slot_count + 1, sizeof(*demand->kinds));
+    demand->kinds = arena_allocate_array(arena, KINDS_MAXIMUM, sizeof(*demand->kinds));
     for (uint32_t i = 0; demand->kinds && i < gang->slot_count; i++) {
         const struct gang_slot *slot = &gang->slots[i];
-        if (slot->state == SLOT_WAITING && !kind_is_known(demand, slot->pod))
-            demand->kinds[demand->kind_count++] = slot->pod;
+        if (slot->state != SLOT_WAITING || kind_is_known(demand, slot->pod))
+            continue;
+        if (demand->kind_count == KINDS_MAXIMUM) {
+            snprintf(gang->reason, sizeof(gang->reason),
+                     "gang %s: its pods differ in node selector, affinity or tolerations in more "
+                     "than %u ways; make them from one template",
+                     gang->key, KINDS_MAXIMUM);
+            return 1;
+        }
+        demand->kinds[demand->kind_count++] = slot->pod;
     }
     return demand->kinds ? 0 : -1;
 }
@@ -446,14 +456,15 @@ int gang_problem_create(struct gang_machine *machine, struct gang *gang, bool wi
         return -1;
     if (node_tallies_init(&tallies, gang->size) < 0)
         return error_set_memory(err);
-    int fixed = gang->bound + gang->promised > 0 ? fix_nodes(gang, &demand, problem) : 0;
-    if (fixed == 1) {
+    int refused = gang->bound + gang->promised > 0 ? fix_nodes(gang, &demand, problem) : 0;
+    if (refused == 0)
+        refused = find_kinds(gang, &demand, problem->arena);
+    if (refused == 1) {
         *ret = NULL;
         return 0;
     }
-    if (fixed < 0 || copy_pod(problem, speaker(gang)) < 0 ||
-        find_gpus(&demand, problem->arena) < 0 || find_kinds(gang, &demand, problem->arena) < 0 ||
-        find_candidates(machine, &demand, problem) < 0)
+    if (refused < 0 || copy_pod(problem, speaker(gang)) < 0 ||
+        find_gpus(&demand, problem->arena) < 0 || find_candidates(machine, &demand, problem) < 0)
         return error_set_memory(err);
     if (problem->fixed)
         set_degrees(gang, problem);

@@ -128,6 +128,7 @@ static int ask(struct gang_machine *machine, struct gang *gang, struct gang_task
     gang->outcome = GANG_NO_FIT;
     gang->tried_frees = gang->asked_frees;
     gang->retry_at = gang->due = machine->now + TASK_RETRY_MILLISECONDS;
+    tell(machine, gang, true, "GangWaiting");
     return 0;
 }
 

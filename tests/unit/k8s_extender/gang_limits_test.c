@@ -58,11 +58,39 @@ static void pods_may_come_from_the_last_on(void **state)
     assert_int_equal(slots_told_of(&fixture), PODS);
 }
 
+/* Each node is asked for each kind of pod under the lock. */
+static void pods_may_differ_in_few_ways(void **state)
+{
+    (void)state;
+    for (unsigned pods = 16; pods <= 17; pods++) {
+        CLEANUP_DONE(machine_fixture) struct machine_fixture fixture;
+        machine_fixture_init(&fixture);
+        char name[8], size[8], spec[200];
+        snprintf(size, sizeof(size), "%u", pods);
+        for (unsigned i = 0; i < pods; i++) {
+            snprintf(name, sizeof(name), "%u", i);
+            snprintf(spec, sizeof(spec),
+                     GATE "\"tolerations\":[{\"key\":\"k%u\",\"operator\":\"Exists\"}],", i);
+            const struct pod_words pod = {
+                .name = name, .gang = "g", .index = name, .size = size, .spec = spec};
+            machine_fixture_set_node(&fixture, name, true);
+            machine_fixture_set_pod(&fixture, &pod);
+        }
+        assert_int_equal(machine_fixture_run(&fixture), pods > 16 ? TASK_NONE : TASK_PATCH_POD);
+        if (pods > 16)
+            machine_fixture_expect_said(&fixture,
+                                        "GangWaiting: gang d/g: its pods differ in node selector, "
+                                        "affinity or tolerations in more than 16 ways; make them "
+                                        "from one template");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_size_alone_costs_nothing),
         cmocka_unit_test(pods_may_come_from_the_last_on),
+        cmocka_unit_test(pods_may_differ_in_few_ways),
     };
     return unit_test_main("k8s_extender/gang_limits", tests, COUNT_OF(tests));
 }
