@@ -78,7 +78,7 @@ static void bind_to(struct scene *scene, const char *name, const char *node)
 
 static void forget(struct scene *scene, const char *name)
 {
-    char uid[20];
+    char uid[210];
     snprintf(uid, sizeof(uid), "u-%s", name);
     gang_machine_remove_pod(scene->fixture.machine, uid);
     find(scene, name)->words.name = NULL;
