@@ -24,6 +24,18 @@ struct worker {
 };
 
 /* An event that cannot be written is lost: the log has it. */
+/* Of the task's pod. */
+static struct pod_event event_of(const struct gang_task *task, bool warning, const char *reason,
+                                 const char *message)
+{
+    return (struct pod_event){.namespace = task->namespace,
+                              .name = task->pod,
+                              .uid = task->uid,
+                              .warning = warning,
+                              .reason = reason,
+                              .message = message};
+}
+
 static void put_event(struct worker *worker, const struct pod_event *event)
 {
     struct extender *extender = worker->extender;
@@ -88,12 +100,7 @@ static enum gang_task_result refused(struct worker *worker, const struct gang_ta
                  "gang %s: the API server refuses what parplan writes to pod %s: %s; tried again "
                  "when the pod changes, or in some minutes",
                  task->gang, task->pod, words);
-    const struct pod_event event = {.namespace = task->namespace,
-                                    .name = task->pod,
-                                    .uid = task->uid,
-                                    .warning = true,
-                                    .reason = "GangPodRefused",
-                                    .message = message};
+    const struct pod_event event = event_of(task, true, "GangPodRefused", message);
     log_refused(worker->extender, task, words);
     put_event(worker, &event);
     return TASK_REFUSED;
@@ -193,12 +200,7 @@ static enum gang_task_result tell_other_service(struct worker *worker, const str
         "of %s, whose name makes the same one; give this gang another name in label "
         "parplan.io/gang",
         task->gang, task->service, others);
-    const struct pod_event event = {.namespace = task->namespace,
-                                    .name = task->pod,
-                                    .uid = task->uid,
-                                    .warning = true,
-                                    .reason = "GangWithoutMasterName",
-                                    .message = message};
+    const struct pod_event event = event_of(task, true, "GangWithoutMasterName", message);
     log_message(&worker->extender->log, LOG_LEVEL_WARNING, "%s", message);
     put_events(worker, task, event);
     return TASK_REFUSED;
@@ -269,12 +271,7 @@ static enum gang_task_result delete_pod(struct worker *worker, const struct gang
 
 static enum gang_task_result write_event(struct worker *worker, const struct gang_task *task)
 {
-    const struct pod_event event = {.namespace = task->namespace,
-                                    .name = task->pod,
-                                    .uid = task->uid,
-                                    .warning = task->warning,
-                                    .reason = task->reason,
-                                    .message = task->message};
+    const struct pod_event event = event_of(task, task->warning, task->reason, task->message);
     log_message(&worker->extender->log, task->warning ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
                 "%s: %s", task->reason, task->message);
     put_events(worker, task, event);
