@@ -98,18 +98,26 @@ static void answer_once(void *context, struct fake_exchange *exchange)
                               "\"holderIdentity\":\"x\"}}");
 }
 
+static struct api_client *begin_lease(struct peer *peer, const struct lease_settings *settings,
+                                      struct lease **ret)
+{
+    struct error_info err = {.kind = ERROR_NONE};
+    *peer = (struct peer){.requests = 0};
+    *ret = lease_create(settings, &err);
+    assert_non_null(*ret);
+    return peer_start(peer, answer_once);
+}
+
 static void a_lease_is_given_back_within_its_second(void **state)
 {
     (void)state;
     UNIT_TEST_SKIP_TORTURE();
-    struct peer peer = {.requests = 0};
-    const struct lease_settings settings = {"a", "parplan", "x", 30, 20, 10};
-    struct error_info err = {.kind = ERROR_NONE};
+    static const struct lease_settings settings = {"a", "parplan", "x", 30, 20, 10};
+    struct peer peer;
     char trouble[200] = "";
     unsigned wait;
-    CLEANUP(api_client) struct api_client *client = peer_start(&peer, answer_once);
-    CLEANUP(lease) struct lease *lease = lease_create(&settings, &err);
-    assert_non_null(lease);
+    CLEANUP(lease) struct lease *lease = NULL;
+    CLEANUP(api_client) struct api_client *client = begin_lease(&peer, &settings, &lease);
     bool led = lease_turn(lease, client, 1000, 0, &wait, trouble, sizeof(trouble));
     uint64_t start = time_now_milliseconds();
     lease_give_up(lease, client);
@@ -126,14 +134,12 @@ static void a_turn_that_outlasts_the_deadline_does_not_lead(void **state)
 {
     (void)state;
     UNIT_TEST_SKIP_TORTURE();
-    struct peer peer = {.requests = 0};
-    const struct lease_settings settings = {"a", "parplan", "x", 8, 5, 2};
-    struct error_info err = {.kind = ERROR_NONE};
+    static const struct lease_settings settings = {"a", "parplan", "x", 8, 5, 2};
+    struct peer peer;
     char trouble[200] = "";
     unsigned wait;
-    CLEANUP(api_client) struct api_client *client = peer_start(&peer, answer_once);
-    CLEANUP(lease) struct lease *lease = lease_create(&settings, &err);
-    assert_non_null(lease);
+    CLEANUP(lease) struct lease *lease = NULL;
+    CLEANUP(api_client) struct api_client *client = begin_lease(&peer, &settings, &lease);
     bool first = lease_turn(lease, client, 1000, 0, &wait, trouble, sizeof(trouble));
     bool holds = lease_holds(lease, 5500);
     bool second = lease_turn(lease, client, 5500, 0, &wait, trouble, sizeof(trouble));

@@ -42,6 +42,36 @@ static void answer_lease(struct api_peer *peer, struct fake_exchange *exchange)
     fake_api_answer(exchange, 200, "", answer);
 }
 
+/* Two that want one Lease, which is not there yet. */
+struct rivals {
+    struct api_peer peer;
+    struct api_client *client;
+    struct lease *a, *b;
+};
+
+static void rivals_start(struct rivals *rivals)
+{
+    struct lease_settings settings = {"a", "parplan", "a", 10, 7, 2};
+    struct error_info err = {.kind = ERROR_NONE};
+    *rivals = (struct rivals){.peer = {.answer = answer_lease}};
+    lease_object[0] = '\0';
+    lease_version = 1;
+    api_peer_start(&rivals->peer);
+    rivals->client = api_peer_connect(&rivals->peer, &err);
+    rivals->a = lease_create(&settings, &err);
+    settings.identity = "b";
+    rivals->b = lease_create(&settings, &err);
+    assert_true(rivals->client && rivals->a && rivals->b);
+}
+
+static void rivals_stop(struct rivals *rivals)
+{
+    api_peer_stop(&rivals->peer);
+    lease_free(rivals->a);
+    lease_free(rivals->b);
+    api_client_free(rivals->client);
+}
+
 struct lease_step {
     char who;
     uint64_t at_milliseconds;
@@ -62,34 +92,26 @@ static void one_leads_at_a_time(void **state)
         {'b', 14000, false, true, false},  {'B', 15000, false, false, false}, /* gives it up */
         {'a', 15500, false, true, false},
     };
-    struct lease_settings settings = {"a", "parplan", "a", 10, 7, 2};
-    struct api_peer peer = {.answer = answer_lease};
-    struct error_info err = {.kind = ERROR_NONE};
-    lease_object[0] = '\0';
-    lease_version = 1;
-    api_peer_start(&peer);
-    CLEANUP(api_client) struct api_client *client = api_peer_connect(&peer, &err);
-    CLEANUP(lease) struct lease *a = lease_create(&settings, &err);
-    settings.identity = "b";
-    CLEANUP(lease) struct lease *b = lease_create(&settings, &err);
-    assert_true(client && a && b);
+    struct rivals rivals;
+    rivals_start(&rivals);
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
         const struct lease_step *step = &steps[i];
-        struct lease *lease = step->who == 'a' ? a : b;
+        struct lease *lease = step->who == 'a' ? rivals.a : rivals.b;
         char trouble[200] = "";
         unsigned wait = 0;
         __atomic_store_n(&lease_broken, step->broken, __ATOMIC_SEQ_CST);
         if (step->who == 'B') {
-            lease_give_up(b, client);
+            lease_give_up(rivals.b, rivals.client);
             continue;
         }
-        bool leads = lease_turn(lease, client, step->at_milliseconds, NOON + step->at_milliseconds,
-                                &wait, trouble, sizeof(trouble));
+        bool leads = lease_turn(lease, rivals.client, step->at_milliseconds,
+                                NOON + step->at_milliseconds, &wait, trouble, sizeof(trouble));
         if (leads != step->leads || (trouble[0] != '\0') != step->troubled || wait == 0 ||
-            (lease_holds(a, step->at_milliseconds) && lease_holds(b, step->at_milliseconds)))
+            (lease_holds(rivals.a, step->at_milliseconds) &&
+             lease_holds(rivals.b, step->at_milliseconds)))
             fail_msg("step %zu: leads %d, '%s'", i, leads, trouble);
     }
-    api_peer_stop(&peer);
+    rivals_stop(&rivals);
     assert_non_null(strstr(lease_object, "\"holderIdentity\":\"a\""));
     assert_non_null(strstr(lease_object, "\"leaseTransitions\":2"));
 }
@@ -139,29 +161,22 @@ static void a_lease_that_went_back_is_noticed_once(void **state)
         {0, 'b', false, false}, {0, 'a', true, true}, /* its write is refused, then it reads */
         {0, 'a', true, false},  {0, 'b', false, false}, {1000, 'a', true, false},
     };
-    struct lease_settings settings = {"a", "parplan", "a", 10, 7, 2};
-    struct api_peer peer = {.answer = answer_lease};
-    struct error_info err = {.kind = ERROR_NONE};
-    lease_object[0] = '\0';
-    api_peer_start(&peer);
-    CLEANUP(api_client) struct api_client *client = api_peer_connect(&peer, &err);
-    CLEANUP(lease) struct lease *a = lease_create(&settings, &err);
-    settings.identity = "b";
-    CLEANUP(lease) struct lease *b = lease_create(&settings, &err);
-    assert_true(client && a && b);
+    struct rivals rivals;
+    rivals_start(&rivals);
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
-        struct lease *lease = steps[i].who == 'a' ? a : b;
+        struct lease *lease = steps[i].who == 'a' ? rivals.a : rivals.b;
         char trouble[200] = "";
         unsigned wait;
         if (steps[i].version > 0)
             lease_version = steps[i].version;
-        bool leads = lease_turn(lease, client, i * 1000, NOON + i, &wait, trouble, sizeof(trouble));
+        bool leads =
+            lease_turn(lease, rivals.client, i * 1000, NOON + i, &wait, trouble, sizeof(trouble));
         bool went_back = lease_went_back(lease);
         if (leads != steps[i].leads || went_back != steps[i].went_back || trouble[0])
             fail_msg("step %zu: leads %d, went back %d, '%s'", i, leads, went_back, trouble);
         assert_false(lease_went_back(lease));
     }
-    api_peer_stop(&peer);
+    rivals_stop(&rivals);
 }
 
 static void a_lease_wants_sensible_times(void **state)
